@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Contract between the BPF programs and user space: keys, histogram, events.
+ * Plain C types only; both sides include it. A device is always the kernel's own
+ * encoding of dev_t (major << 20 | minor), never user space's.
+ */
+#ifndef FSTUNED_H
+#define FSTUNED_H
+
+#ifndef __VMLINUX_TYPES__
+#include <linux/types.h>
+#endif
+
+/* What is measured. One histogram each; the order is not an interface outside this tree. */
+enum fst_measure {
+	FST_COMMIT,           /* jbd2_start_commit .. jbd2_end_commit */
+	FST_COMMIT_LOCKING,   /* waiting for open handles */
+	FST_COMMIT_FLUSHING,  /* submitting ordered data */
+	FST_COMMIT_LOGGING,   /* logging metadata, waiting for ordered data */
+	FST_COMMIT_RECORD,    /* commit record and its flush */
+	FST_COMMIT_CALLBACK,  /* after the commit is durable */
+	FST_CHECKPOINT,       /* a task inside jbd2_log_do_checkpoint */
+	FST_LOG_SPACE_WAIT,   /* a task inside __jbd2_log_wait_for_space */
+	FST_TRANSACTION_WAIT, /* a handle inside wait_transaction_locked */
+	FST_COMMIT_WAIT,      /* a task inside jbd2_log_wait_commit */
+	FST_SHADOW_WAIT,      /* a task waiting for BH_Shadow of a journaled buffer */
+	FST_FSYNC,            /* ext4_sync_file_enter .. _exit */
+	FST_MEASURE_MAX,
+};
+
+/*
+ * Histogram: bounds are 2^(k/4) in units of 2^-30 s, so that they are exactly the grid
+ * of a Prometheus native histogram of schema 2 in seconds. Slot 0 holds what is at most
+ * 2^10 units (about 1 us); slot i holds (2^(10+(i-1)/4), 2^(10+i/4)]; the last slot holds
+ * what is above 2^36 units (64 s).
+ */
+#define FST_HIST_MIN_EXP 10
+#define FST_HIST_MAX_EXP 36
+#define FST_HIST_GRID ((FST_HIST_MAX_EXP - FST_HIST_MIN_EXP) * 4)
+#define FST_HIST_SLOTS (FST_HIST_GRID + 2)
+
+struct fst_hist {
+	__u64 count;
+	__u64 sum_ns;
+	__u64 max_ns; /* since tracking began; plain store, a racing smaller value may win */
+	__u64 slot[FST_HIST_SLOTS];
+};
+
+#define FST_COMM_LEN 16
+#define FST_JOURNAL_NAME_LEN 56 /* BDEVNAME_SIZE + 24, as journal_t has it */
+#define FST_MAX_DEVICES 1024    /* power of two: slots are masked with it */
+
+/* Who: a task, as outlier events name it. */
+struct fst_actor {
+	__u64 cgroup; /* cgroup v2 id, 0 when unknown */
+	__u32 pid;    /* thread id */
+	__u32 tgid;
+	char comm[FST_COMM_LEN];
+};
+
+/* The commit in flight. A journal commits one transaction at a time, so this needs no map. */
+struct fst_commit_state {
+	__u64 start_ns; /* 0: none in flight */
+	__u64 phase_ns; /* begin of the present phase */
+	__u32 tid;
+	__u32 phase; /* enum fst_measure of the present phase */
+};
+
+/*
+ * Everything of one tracked device: the value of the map "stats", key __u32 device. Made
+ * and removed by user space; counters only grow.
+ */
+struct fst_dev_stats {
+	__u32 slot; /* index into fst_shared.activity, given by user space */
+	__u32 pad;
+	struct fst_commit_state commit;
+	__u32 requester_tid; /* transaction that requester waits for */
+	__u32 pad2;
+	struct fst_actor requester;         /* last task that waited for a commit */
+	char journal[FST_JOURNAL_NAME_LEN]; /* j_devname, empty until a commit was seen */
+	/* from jbd2_run_stats */
+	__u64 transactions;
+	__u64 blocks_logged;
+	__u64 handles;
+	/* from jbd2_checkpoint_stats: transactions leaving the journal, their buffers' fate */
+	__u64 ckpt_transactions;
+	__u64 ckpt_forced;
+	__u64 ckpt_written;
+	__u64 ckpt_dropped;
+	struct fst_hist hist[FST_MEASURE_MAX];
+};
+
+/*
+ * One page-backed element of the map "shared" (BPF_F_MMAPABLE array, key 0), so that user
+ * space learns for nothing which devices had events.
+ */
+struct fst_shared {
+	__u64 outlier_ns[FST_MEASURE_MAX]; /* an event this long or longer is sent; 0: never */
+	__u64 events_lost;                 /* ring buffer full */
+	__u32 wake_armed; /* set by user space: the next sample sends FST_EVENT_WAKE, clears it
+			   */
+	__u32 pad;
+	__u64 activity[FST_MAX_DEVICES]; /* samples per device slot, only grows */
+};
+
+enum fst_event_type {
+	FST_EVENT_OUTLIER,
+	FST_EVENT_WAKE, /* first sample after wake_armed was set */
+};
+
+/* Element of the ring buffer "events". */
+struct fst_event {
+	__u64 ts_ns; /* CLOCK_MONOTONIC, end of the wait */
+	__u64 duration_ns;
+	__u32 dev;
+	__u16 type;    /* enum fst_event_type */
+	__u16 measure; /* enum fst_measure */
+	struct fst_actor waiter;
+	struct fst_actor
+		committer; /* who asked for the commit in flight; pid 0: nobody known */
+};
+
+#endif
