@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include "hist.h"
+#include "time-util.h"
+#include "../../bpf/hist.bpf.h"
+
+double hist_bound_s(unsigned slot)
+{
+	if (slot >= FST_HIST_SLOTS - 1)
+		return INFINITY;
+	return exp2(FST_HIST_MIN_EXP - 30 + slot / 4.0);
+}
+
+uint64_t hist_mid_ns(unsigned slot)
+{
+	double s;
+
+	if (slot == 0)
+		s = hist_bound_s(0);
+	else if (slot >= FST_HIST_SLOTS - 1)
+		s = hist_bound_s(FST_HIST_SLOTS - 2);
+	else
+		s = exp2(FST_HIST_MIN_EXP - 30 + (slot - 0.5) / 4);
+	return (uint64_t)llround(s * 1e9);
+}
+
+unsigned hist_slot(uint64_t ns)
+{
+	return fst_hist_slot(ns);
+}
+
+bool hist_diff(const struct fst_hist *now, const struct fst_hist *before, struct hist *ret)
+{
+	static const struct fst_hist nothing;
+	unsigned highest = 0;
+
+	if (!before)
+		before = &nothing;
+
+	*ret = (struct hist){ 0 };
+	if (now->count == before->count)
+		return false;
+
+	for (unsigned i = 0; i < FST_HIST_SLOTS; i++) {
+		uint64_t d = now->slot[i] - before->slot[i];
+
+		ret->slot[i] = d > UINT32_MAX ? UINT32_MAX : (uint32_t)d;
+		/* The slots are the count: one copied in the middle of an update would differ.
+		 */
+		ret->count += ret->slot[i];
+		if (d)
+			highest = i;
+	}
+	ret->sum_ns = now->sum_ns - before->sum_ns;
+	ret->max_ns = now->max_ns > before->max_ns ? now->max_ns : hist_mid_ns(highest);
+	return ret->count > 0;
+}
+
+void hist_add(struct hist *a, const struct hist *b)
+{
+	a->count += b->count;
+	a->sum_ns += b->sum_ns;
+	if (b->max_ns > a->max_ns)
+		a->max_ns = b->max_ns;
+	for (unsigned i = 0; i < FST_HIST_SLOTS; i++)
+		if (__builtin_add_overflow(a->slot[i], b->slot[i], &a->slot[i]))
+			a->slot[i] = UINT32_MAX;
+}
+
+uint64_t hist_quantile_ns(const struct hist *h, double q)
+{
+	uint64_t total = 0, seen = 0, rank, mid;
+
+	for (unsigned i = 0; i < FST_HIST_SLOTS; i++)
+		total += h->slot[i];
+	if (total == 0)
+		return 0;
+
+	rank = (uint64_t)ceil(q * (double)total);
+	if (rank < 1)
+		rank = 1;
+	for (unsigned i = 0; i < FST_HIST_SLOTS; i++) {
+		seen += h->slot[i];
+		if (seen >= rank) {
+			mid = hist_mid_ns(i);
+			return h->max_ns && mid > h->max_ns ? h->max_ns : mid;
+		}
+	}
+	return h->max_ns;
+}
