@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Carries decisions out: ledger, compare, write, read back, ledger; notices when somebody
+ * else wrote. Writes run off the event loop with a deadline.
+ */
+#ifndef FSTUNED_ACT_ACTUATOR_H
+#define FSTUNED_ACT_ACTUATOR_H
+
+#include <systemd/sd-event.h>
+#include "ledger.h"
+
+/* A knob of one device as it is now. */
+struct knob_state {
+	enum knob_id id;
+	bool supported;
+	char why[160]; /* why not supported */
+	char path[256];
+	char value[KNOB_VALUE_MAX]; /* last read */
+	enum knob_mode mode;
+	char pinned_by[64]; /* "fstunectl (uid 0)", "configuration", "foreign write", "" */
+	bool ours;          /* value was written by the policy and is still there */
+	bool busy;          /* a write is in progress */
+	bool stuck;         /* ... and past its deadline */
+	char original[KNOB_VALUE_MAX]; /* before our first write; "" if never written */
+};
+
+struct actuator;
+
+/* How a change ended: called on the loop. `r` is 0 or -errno (-EBUSY: somebody else wrote
+ * between; -EIO: reads back differently; -ETIMEDOUT is not an end: only marks stuck). */
+typedef void (*actuator_done_cb)(const struct device_id *id, const struct decision *d, int r,
+				 uid_t uid, void *userdata);
+
+int actuator_new(struct actuator **ret, sd_event *event, const char *runtime_dir,
+		 const char *sysroot, actuator_done_cb done, void *userdata);
+void actuator_free(struct actuator *a); /* waits at most the deadline for a write in progress */
+DEFINE_CLEANUP(struct actuator *, actuator_free)
+
+struct ledger *actuator_ledger(struct actuator *a);
+
+/*
+ * Fills the knob's state for a device seen for the first time: probes, reads, and
+ * consults the ledger. Sets `mode` from configuration, the ledger's pin, or, where the
+ * knob is found other than its default (0) and not ours, manual ("foreign write").
+ * Returns 1 if a value of ours was adopted, 0 else, -errno.
+ */
+int actuator_adopt(struct actuator *a, const struct device *d, enum knob_mode configured,
+		   struct knob_state *k);
+
+/*
+ * Reads the knob again. Returns 1 if somebody else wrote (mode is then KNOB_MANUAL,
+ * "foreign write", and the ledger's claim dropped), 0 if as believed; a file that vanished
+ * or appeared changes `supported`.
+ */
+int actuator_check(struct actuator *a, const struct device *d, struct knob_state *k);
+
+/*
+ * Begins to carry out d. `pin` marks it as the administrator's (uid for the record).
+ * 0: begun (k->busy) or nothing to write (done is called at once); -EBUSY: one is in
+ * progress; -errno: the ledger could not be written, nothing was touched.
+ */
+int actuator_apply(struct actuator *a, const struct device *dev, struct knob_state *k,
+		   const struct decision *d, bool pin, uid_t uid);
+
+/* Pins or unpins without writing the knob (fstunectl auto; foreign write). */
+int actuator_pin(struct actuator *a, const struct device *dev, struct knob_state *k, bool pin,
+		 const char *by);
+
+/*
+ * Gives back what is still ours, from the ledger alone (fs-tuned --restore, and SIGTERM in the
+ * foreground). Idempotent. Logs each. Returns how many knobs were written, or -errno.
+ * `shutting_down`: reconfigure nothing.
+ */
+int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shutting_down);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decisions: pure functions of samples, configuration and what the knob is. Every constant
+ * that steers them is a field of struct policy_config, settable in fs-tuned.conf.
+ */
+#ifndef FSTUNED_DECIDE_POLICY_H
+#define FSTUNED_DECIDE_POLICY_H
+
+#include "model.h"
+
+enum knob_id {
+	KNOB_FORCE_COPY,
+	KNOB_MAX,
+};
+
+#define KNOB_VALUE_MAX 16
+
+enum knob_mode {
+	KNOB_AUTO,    /* the policy turns it */
+	KNOB_MANUAL,  /* pinned: by the administrator, the configuration, or a foreign write */
+	KNOB_OBSERVE, /* advice only */
+};
+
+const char *knob_mode_to_string(enum knob_mode m); /* "auto", "manual", "observe" */
+int knob_mode_from_string(const char *s);          /* -EINVAL */
+
+/* What a policy may know of a knob. */
+struct knob_view {
+	bool supported;
+	enum knob_mode mode;
+	char value[KNOB_VALUE_MAX]; /* present value; "" unknown */
+	bool ours;                  /* the present value was written by the policy */
+	bool busy;                  /* a write is in progress */
+};
+
+struct policy_config {
+	enum knob_mode force_copy_mode;
+	char force_copy_value[KNOB_VALUE_MAX]; /* with KNOB_MANUAL: the pinned value */
+	uint64_t stall_us_per_s;  /* ForceCopyStall: waiting per second of time that is too much
+				   */
+	uint64_t stall_window_us; /* ForceCopyWindow: over which that is taken */
+	uint64_t long_wait_us;    /* ForceCopyLongWait: one wait this long is enough */
+	uint64_t quiet_us;        /* ForceCopyQuiet: without need this long: try without */
+	double quiet_ratio; /* ForceCopyQuietRatio: load below this share of what it was counts
+			       as quiet */
+	uint64_t trial_us;  /* ForceCopyTrial: length of a trial without */
+	uint64_t trial_interval_us;     /* ForceCopyTrialInterval: first interval between trials
+					   under load */
+	uint64_t trial_interval_max_us; /* ForceCopyTrialIntervalMax: it doubles up to this */
+	uint64_t change_interval_us;    /* ChangeInterval: least time between two changes of a
+					   device */
+	unsigned changes_max; /* ChangesMax: more in changes_window_us freeze the device */
+	uint64_t changes_window_us; /* ChangesWindow */
+	uint64_t freeze_us;         /* Freeze: for how long */
+	double memory_pressure_max; /* MemoryPressureMax, percent (PSI some avg10): above,
+				       nothing that costs memory */
+};
+
+extern const struct policy_config policy_config_default;
+
+enum reason {
+	REASON_NONE,
+	REASON_STALL,         /* waiting per second above the limit */
+	REASON_LONG_WAIT,     /* one long wait */
+	REASON_TRIAL,         /* turned off to see whether it is still needed */
+	REASON_TRIAL_FAILED,  /* stalls came back during the trial */
+	REASON_MEMORY,        /* memory pressure */
+	REASON_FROZEN,        /* too many changes: hands off for a while */
+	REASON_CONFIGURED,    /* the configuration pins a value */
+	REASON_ADMINISTRATOR, /* fstunectl set, auto, revert */
+	REASON_FOREIGN,       /* somebody else wrote */
+	REASON_ADOPTED,       /* found as a former run had left it */
+	REASON_RESTORED,      /* given back at stop */
+	REASON_MAX,
+};
+
+const char *reason_to_string(enum reason r); /* "stall", "long-wait", "trial", ... */
+
+#define DECISION_WHY_MAX 256
+
+struct decision {
+	enum knob_id knob;
+	char from[KNOB_VALUE_MAX];
+	char to[KNOB_VALUE_MAX];
+	enum reason reason;
+	bool advice;                /* mode is observe: say, do not do */
+	char why[DECISION_WHY_MAX]; /* one line with the figures: cost, price */
+};
+
+/* --- force_copy --- */
+
+enum fc_state {
+	FC_OFF,    /* watching */
+	FC_ON,     /* set, and paying as far as is known */
+	FC_TRIAL,  /* off for a trial */
+	FC_FROZEN, /* too many changes */
+};
+
+const char *fc_state_to_string(enum fc_state s); /* "off", "on", "trial", "frozen" */
+
+#define FC_WINDOW_PARTS 8
+#define FC_CHANGES_MAX 32
+
+/* One per device; zero-initialise. Plain values: may be copied and compared. */
+struct policy_force_copy {
+	enum fc_state state;
+	uint64_t since_us;          /* state's begin */
+	uint64_t last_change_us;    /* 0: none */
+	uint64_t trial_interval_us; /* next interval between trials under load; 0: not begun */
+	uint64_t next_trial_us;
+	uint64_t quiet_since_us;  /* 0: not quiet */
+	double load_blocks_per_s; /* logged blocks per second when it was turned on */
+	uint64_t changes_us[FC_CHANGES_MAX]; /* times of recent changes, ring */
+	unsigned n_changes;
+	uint64_t frozen_until_us;
+	/* stall over stall_window_us, in parts */
+	struct {
+		uint64_t end_us, wait_us, span_us, count, max_us, blocks;
+	} part[FC_WINDOW_PARTS];
+	unsigned head;
+	bool advised; /* in observe mode: the advice was given and still holds */
+};
+
+/*
+ * Takes one sample in and says what to do. Returns 1 and fills *ret if something is to be
+ * done (or advised), 0 if not. Knows nothing of whether it will succeed: the next sample's
+ * knob_view tells.
+ */
+int policy_force_copy(struct policy_force_copy *p, const struct policy_config *c,
+		      const struct sample *s, const struct knob_view *k, struct decision *ret);
+
+/*
+ * Takes over a knob found on and ours after a restart: as if it had just been turned on.
+ */
+void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_config *c,
+			     uint64_t now_us);
+
+/* Waits of the recent window, for people: microseconds of waiting per second. */
+uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p);
+
+/* --- verdict --- */
+
+enum verdict {
+	VERDICT_IDLE,      /* nothing happened */
+	VERDICT_GOOD,      /* nobody waits long */
+	VERDICT_SHADOW,    /* shadow waits cost time, and nothing can be or is done: says why */
+	VERDICT_HELPED,    /* force_copy is on and pays */
+	VERDICT_DEVICE,    /* not my layer: the device's own service time */
+	VERDICT_LOG_SPACE, /* the journal is too small for the load */
+	VERDICT_COMMIT,    /* commits are slow and the device is not */
+};
+
+const char *verdict_to_string(enum verdict v); /* "idle", "good", "shadow", "helped", ... */
+
+/*
+ * What a tired person wants to know, in one line. Pure. `text` gets at most `size` bytes,
+ * with the figures it rests on.
+ */
+enum verdict verdict_of(const struct model *m, const struct knob_view *force_copy,
+			const struct policy_config *c, uint64_t now_us, char *text,
+			size_t size);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * File systems with a journal, found in /sys/fs/ext4 and /proc/fs/jbd2 (so one that is
+ * mounted only in a container is there too), named from /proc/1/mountinfo. One entry per
+ * file system however often it is mounted.
+ */
+#ifndef FSTUNED_OBSERVE_DEVICE_H
+#define FSTUNED_OBSERVE_DEVICE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "../../bpf/fstuned.h"
+#include "../base/cleanup.h"
+
+#define DEVICE_NAME_MAX 64
+
+/*
+ * Tells one mount's superblock from the next one under the same name. Two identities are
+ * the same superblock if and only if all three are equal.
+ */
+struct device_id {
+	dev_t dev;
+	uint64_t ino;     /* st_ino of /sys/fs/FS/NAME, new at each mount; 0 unknown */
+	uint64_t diskseq; /* of the whole disk; 0 unknown */
+};
+
+bool device_id_equal(const struct device_id *a, const struct device_id *b);
+
+struct device {
+	struct device_id id;
+	char name[DEVICE_NAME_MAX]; /* kernel name, as in /sys/class/block: "sda5", "dm-0" */
+	char fstype[16];            /* "ext4", "ext3", "ext2"; "ext4" if only sysfs knows it */
+	char journal[FST_JOURNAL_NAME_LEN]; /* directory in /proc/fs/jbd2: "sda5-8"; "" none */
+	bool read_only;                     /* superblock is read-only */
+	uint32_t block_size;                /* bytes; 0 unknown */
+	uint64_t journal_bytes;             /* 0 unknown */
+	char uuid[40];                      /* "" unknown */
+	char label[64];                     /* raw; "" none */
+	char *mountpoint;    /* shortest of those PID 1 sees, unescaped; NULL none */
+	char *mount_options; /* superblock options of mountinfo; NULL unknown */
+	unsigned n_mounts;   /* that PID 1 sees */
+	dev_t journal_dev;   /* the journal's own device; = id.dev if internal or unknown */
+};
+
+struct device_list {
+	struct device **devices; /* sorted by name */
+	size_t n;
+	const char *sysroot; /* "" or the prefix of /proc and /sys for knob files; borrowed */
+	int mountinfo_fd;    /* poll with EPOLLPRI */
+	struct identifier *identifier; /* opaque: UUID and label off the loop */
+};
+
+/* What changed; `device` in `removed` is valid only during the call. userdata is the caller's.
+ */
+struct device_events {
+	void (*added)(struct device *device, void *userdata);
+	void (*changed)(struct device *device,
+			void *userdata); /* names, flags, UUID, journal */
+	void (*removed)(struct device *device, void *userdata);
+};
+
+int device_list_init(struct device_list *l, const char *sysroot);
+void device_list_done(struct device_list *l);
+
+/*
+ * Reads everything anew and reports the differences. A superblock that was replaced under
+ * the same name is removed, then added. Pointers to entries stay valid until `removed`.
+ */
+int device_list_refresh(struct device_list *l, const struct device_events *events,
+			void *userdata);
+
+/*
+ * Descriptor that becomes readable (EPOLLIN) when a UUID or label that had to be read from
+ * the device itself is known; then call device_list_refresh(). -1: none needed.
+ */
+int device_list_identify_fd(const struct device_list *l);
+
+/*
+ * By kernel name, "M:N", "UUID=...", "LABEL=..." or journal name; NULL if unknown. Paths are
+ * the client's business: it turns them into M:N.
+ */
+struct device *device_list_find(const struct device_list *l, const char *what);
+struct device *device_list_find_dev(const struct device_list *l, dev_t dev);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One sample: what happened to one device in one tick. A plain value: decisions depend on
+ * nothing else, so that the same samples give the same decisions anywhere.
+ */
+#ifndef FSTUNED_OBSERVE_SAMPLE_H
+#define FSTUNED_OBSERVE_SAMPLE_H
+
+#include "../base/hist.h"
+#include "device.h"
+#include "probe.h"
+
+/* Differences of /sys/dev/block/M:N/stat over the tick. */
+struct service {
+	bool known;
+	uint64_t reads, writes, flushes;      /* completed requests */
+	uint64_t read_us, write_us, flush_us; /* their time, summed */
+	uint64_t busy_us;                     /* time with at least one in flight */
+	uint64_t in_flight;                   /* at the end of the tick */
+};
+
+struct sample {
+	uint64_t now_us;      /* CLOCK_MONOTONIC at the end of the tick */
+	uint64_t interval_us; /* since this device's sample before; 0 for the first */
+	uint32_t measured;    /* bit per enum fst_measure: available on this kernel */
+	bool active;          /* anything below but the service times is non-zero */
+
+	struct hist hist[FST_MEASURE_MAX];
+	uint64_t transactions;
+	uint64_t blocks_logged;
+	uint32_t block_size; /* bytes; 0 unknown */
+
+	/* force_copy's own account, where the kernel gives one (.../force_copy_stats) */
+	bool copy_known;
+	uint64_t copied_blocks;
+	uint64_t avoided_waits;
+
+	struct service service;
+	double memory_pressure; /* PSI memory "some" avg10 in percent; negative: unknown */
+};
+
+/* What is kept per device between samples; zero-initialise, free with sampler_done(). */
+struct sampler {
+	uint64_t last_us;
+	uint64_t last_activity;
+	struct fst_dev_stats *last; /* NULL until something happened */
+	uint64_t last_stat[17];
+	bool have_stat;
+	uint64_t last_copied, last_avoided;
+	bool have_copy;
+};
+
+void sampler_done(struct sampler *s);
+
+/*
+ * Fills *ret. Costs one memory read and no system call when the device had no events since
+ * the sample before and `full` is false (then `active` is false and the histograms are
+ * zero). `sysroot` as in device_list. 0 or -errno; on error *ret is a valid empty sample.
+ */
+int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint32_t slot,
+		const char *sysroot, uint64_t now_us, double memory_pressure, bool full,
+		struct sample *ret);
+
+/* PSI memory "some" avg10 in percent, -1.0 if the kernel has none. */
+double memory_pressure_read(void);
+
+#endif
