@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+#   make            build into build/
+#   make deps       install what building and testing need (Debian; NO_DEPS=1 skips it)
+#   make check      every test; SANITIZE=1: unit and host tests under ASan and UBSan
+#   make lint       formatting, the dependency rule between stages, shell scripts
+#   make bench      the measurements of docs/measurements.md
+#   make demo       the main job in a throw-away guest
+#   make install    DESTDIR= and PREFIX= are honoured
+#
+# V=1 shows the commands.
+
+VERSION    := 0.1.0
+PREFIX     ?= /usr
+SBINDIR    ?= $(PREFIX)/sbin
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+DATADIR    ?= $(PREFIX)/share
+SYSCONFDIR ?= /etc
+
+CC         ?= gcc
+CLANG      ?= clang
+LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-19 2>/dev/null) llvm-strip)
+BPFTOOL    ?= $(firstword $(shell command -v bpftool /usr/sbin/bpftool 2>/dev/null) bpftool)
+PKGS       := libbpf libsystemd json-c mount blkid smartcols
+
+BUILD      := build$(if $(SANITIZE),-asan)
+CFLAGS     ?= -O2 -g
+WARN       := -Wall -Wextra -Werror -Wformat=2 -Wmissing-prototypes -Wstrict-prototypes \
+	      -Wshadow -Wvla -Wno-format-nonliteral
+CPPFLAGS   += -D_GNU_SOURCE -DFSTUNED_VERSION='"$(VERSION)"' -I$(BUILD) \
+	      $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+ALL_CFLAGS  = -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -fno-common -pthread
+SAN        := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	      -fno-omit-frame-pointer)
+LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -pthread
+BPF_CFLAGS := -target bpf -mcpu=v2 -g -O2 -Wall -Wextra -Werror -D__TARGET_ARCH_x86 \
+	      -I/usr/include/$(shell uname -m)-linux-gnu
+
+ifeq ($(V),1)
+Q    :=
+msg   =
+else
+Q    := @
+msg   = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$(2))';
+endif
+
+DAEMON_SRC := $(wildcard daemon/*.c daemon/base/*.c daemon/observe/*.c daemon/decide/*.c \
+	      daemon/act/*.c daemon/publish/*.c)
+BASE_SRC   := $(wildcard daemon/base/*.c)
+CLI_SRC    := $(wildcard cli/*.c)
+BPF_SRC    := $(wildcard bpf/*.bpf.c)
+UNIT_SRC   := $(wildcard tests/unit/test-*.c)
+FUZZ_SRC   := $(wildcard tests/fuzz/fuzz-*.c)
+
+SKEL       := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h)
+LIB_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out daemon/main.c,$(DAEMON_SRC)))
+PROGRAMS   := $(BUILD)/fs-tuned $(BUILD)/fstunectl
+UNIT       := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
+FUZZ       := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all deps unit fuzz check check-unit check-host check-vm check-fuzz lint format bench demo \
+	install clean
+
+all: $(PROGRAMS)
+
+# --- BPF objects and their skeletons -------------------------------------------------------
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@.tmp -MF $(@:.o=.d) -MT $@
+	$(Q)$(LLVM_STRIP) -g -o $@ $@.tmp && rm -f $@.tmp
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+
+# --- user space ----------------------------------------------------------------------------
+
+$(BUILD)/%.o: %.c | $(SKEL)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/libfs-tuned.a: $(LIB_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/fs-tuned: $(BUILD)/daemon/main.o $(BUILD)/libfs-tuned.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$(BUILD)/fstunectl: $(CLI_SRC:%.c=$(BUILD)/%.o) $(BASE_SRC:%.c=$(BUILD)/%.o)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL)
+	$(call msg,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu17 -g -O1 $(CPPFLAGS) -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined $< $(filter-out daemon/main.c,$(DAEMON_SRC)) \
+		$(LDLIBS) -o $@
+
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
+
+unit: $(UNIT)
+fuzz: $(FUZZ)
+
+# --- the rest is in scripts ----------------------------------------------------------------
+
+deps:
+	$(Q)tests/deps
+
+format:
+	$(Q)git ls-files '*.c' '*.h' | xargs clang-format -i
+
+lint:
+	$(Q)tests/lint
+
+check-unit: unit
+	$(Q)prove $(UNIT)
+
+clean:
+	$(Q)rm -rf build build-asan
