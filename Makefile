@@ -31,8 +31,9 @@ WARN       := -Wall -Wextra -Werror -Wformat=2 -Wmissing-prototypes -Wstrict-pro
 CPPFLAGS   += -D_GNU_SOURCE -DFSTUNED_VERSION='"$(VERSION)"' -I$(BUILD) \
 	      $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 ALL_CFLAGS  = -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -fno-common -pthread
-SAN        := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-	      -fno-omit-frame-pointer)
+ifdef SANITIZE
+SAN        := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
 LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -pthread
 BPF_CFLAGS := -target bpf -mcpu=v2 -g -O2 -Wall -Wextra -Werror -D__TARGET_ARCH_x86 \
 	      -I/usr/include/$(shell uname -m)-linux-gnu
