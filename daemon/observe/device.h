@@ -26,6 +26,12 @@ struct device_id {
 
 bool device_id_equal(const struct device_id *a, const struct device_id *b);
 
+/*
+ * What a kernel name ("sda5") denotes now, from /sys/class/block and /sys/fs alone, so that it
+ * works without a device list. -ENODEV: no such block device; -EINVAL: not a kernel name.
+ */
+int device_id_read(const char *name, struct device_id *ret);
+
 struct device {
 	struct device_id id;
 	char name[DEVICE_NAME_MAX]; /* kernel name, as in /sys/class/block: "sda5", "dm-0" */
