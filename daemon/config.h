@@ -30,6 +30,9 @@ struct config {
 	unsigned warnings;
 };
 
+/* The defaults alone. -ENOMEM. */
+int config_init(struct config *c);
+
 /*
  * Reads the defaults, then /usr/lib/fs-tuned and /etc/fs-tuned (main file, then drop-ins of
  * both by name, /etc masking /usr/lib), or `file` alone. -errno only if `file` is named
@@ -38,14 +41,25 @@ struct config {
 int config_load(struct config *c, const char *file);
 void config_done(struct config *c);
 
-/* One file's text, for tests and fuzzing. `name` is for messages. */
+/*
+ * One file's text over what `c` has (after config_init()). `name` is for messages. -ENOMEM;
+ * everything else is a warning.
+ */
 int config_parse(struct config *c, const char *name, const char *text, size_t len);
 
 /* [Policy] with the matching [Device] sections over it, in order. */
 void config_for_device(const struct config *c, const struct device *d,
 		       struct policy_config *ret);
 
-/* Effective settings and the file and line of each, as JSON; the caller frees. */
+/*
+ * Effective settings and where each comes from, as JSON; the caller frees. -ENOMEM.
+ *
+ *   {"settings": [{"section": "Policy", "key": "ForceCopy", "value": "auto",
+ *                  "default": "auto", "file": null, "line": null}, ...], "warnings": 0}
+ *
+ * All keys of [Manager] and [Policy]; then, in order, what the [Device X] sections (section
+ * is "Device X") set; there an empty value means that of [Policy].
+ */
 int config_describe(const struct config *c, char **ret);
 
 #endif

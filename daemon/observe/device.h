@@ -37,22 +37,23 @@ struct device {
 	char name[DEVICE_NAME_MAX]; /* kernel name, as in /sys/class/block: "sda5", "dm-0" */
 	char fstype[16];            /* "ext4", "ext3", "ext2"; "ext4" if only sysfs knows it */
 	char journal[FST_JOURNAL_NAME_LEN]; /* directory in /proc/fs/jbd2: "sda5-8"; "" none */
-	bool read_only;                     /* superblock is read-only */
-	uint32_t block_size;                /* bytes; 0 unknown */
-	uint64_t journal_bytes;             /* 0 unknown */
-	char uuid[40];                      /* "" unknown */
-	char label[64];                     /* raw; "" none */
-	char *mountpoint;    /* shortest of those PID 1 sees, unescaped; NULL none */
-	char *mount_options; /* superblock options of mountinfo; NULL unknown */
-	unsigned n_mounts;   /* that PID 1 sees */
-	dev_t journal_dev;   /* the journal's own device; = id.dev if internal or unknown */
+	bool has_journal; /* also true where its name is not known: see device_set_journal() */
+	bool read_only;   /* superblock is read-only */
+	uint32_t block_size;    /* bytes; 0 unknown */
+	uint64_t journal_bytes; /* 0 unknown */
+	char uuid[40];          /* "" unknown */
+	char label[64];         /* raw; "" none */
+	char *mountpoint;       /* shortest of those PID 1 sees, unescaped; NULL none */
+	char *mount_options;    /* superblock options of mountinfo; NULL unknown */
+	unsigned n_mounts;      /* that PID 1 sees */
+	dev_t journal_dev;      /* the journal's own device; = id.dev if internal or unknown */
 };
 
 struct device_list {
 	struct device **devices; /* sorted by name */
 	size_t n;
 	const char *sysroot; /* "" or the prefix of /proc and /sys for knob files; borrowed */
-	int mountinfo_fd;    /* poll with EPOLLPRI */
+	int mountinfo_fd;    /* poll with EPOLLPRI; -1 if it cannot be had */
 	struct identifier *identifier; /* opaque: UUID and label off the loop */
 };
 
@@ -74,6 +75,12 @@ void device_list_done(struct device_list *l);
  */
 int device_list_refresh(struct device_list *l, const struct device_events *events,
 			void *userdata);
+
+/*
+ * Journal name as the kernel itself gives it (fst_dev_stats.journal), better than what /proc
+ * tells in another PID namespace. Returns true if that was news; no event follows.
+ */
+bool device_set_journal(struct device *d, const char *journal);
 
 /*
  * Descriptor that becomes readable (EPOLLIN) when a UUID or label that had to be read from
