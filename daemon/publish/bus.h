@@ -32,6 +32,7 @@ struct bus_ops {
 		      void *userdata);
 	int (*pause)(uint64_t usec, uid_t uid, void *userdata); /* USEC_INFINITY, 0: resume */
 	int (*config)(char **ret, void *userdata);              /* JSON, caller frees */
+	int (*reload)(sd_bus_error *error, void *userdata); /* read the configuration anew */
 };
 
 int bus_new(struct bus **ret, sd_event *event, const char *runtime_dir,
@@ -43,7 +44,10 @@ DEFINE_CLEANUP(struct bus *, bus_free)
  */
 int bus_connect_system(struct bus *b);
 
-/* Answers a message that a command kept: r == 0 an empty reply, else an error with `text`. */
+/*
+ * Answers a message that a command kept: r == 0 an empty reply, else an error with `text`. The
+ * command took a reference to the message and drops it itself.
+ */
 void bus_reply(sd_bus_message *m, int r, const char *text);
 
 #endif

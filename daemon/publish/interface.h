@@ -16,6 +16,7 @@
  *   Resume()
  *   History(s device, t since_usec) -> s    CLOCK_REALTIME; "" and 0 for all
  *   Config() -> s
+ *   Reload()                         read the configuration anew
  *   Metrics(b openmetrics) -> s      text
  *   Doctor() -> s
  *   Verify() -> s

@@ -43,7 +43,9 @@ struct view {
 	uint64_t
 		paused_until_us; /* CLOCK_MONOTONIC; 0 not paused; USEC_INFINITY until resume */
 	const struct kernel_caps *caps;
-	const struct probe *probe;
+	const struct probe *probe;   /* NULL: nothing can be measured */
+	const char *sysroot;         /* prefix of files that doctor looks at; NULL or "" */
+	const struct ledger *ledger; /* NULL: none */
 	const struct device_view *devices; /* sorted by name */
 	size_t n_devices;
 	const struct history_entry *history; /* ring of history_max, oldest at history_first */
