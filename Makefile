@@ -125,8 +125,47 @@ format:
 lint:
 	$(Q)tests/lint
 
+check:
+	$(Q)tests/check
+
 check-unit: unit
 	$(Q)prove $(UNIT)
+
+check-host: all
+	$(Q)prove tests/host/t
+
+check-vm: all
+	$(Q)prove tests/vm/t
+
+check-fuzz: fuzz
+	$(Q)tests/fuzz/run
+
+bench:
+	$(Q)tests/bench/run
+
+demo:
+	$(Q)tests/vm/demo
+
+# --- installation --------------------------------------------------------------------------
+
+UNITS := fs-tuned.service fs-tuned-restore.service
+MAN   := $(wildcard docs/man/*.[158])
+
+install: all
+	$(call msg,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -D -m 755 $(BUILD)/fs-tuned $(DESTDIR)$(SBINDIR)/fs-tuned
+	$(Q)install -D -m 755 $(BUILD)/fstunectl $(DESTDIR)$(BINDIR)/fstunectl
+	$(Q)install -d $(DESTDIR)$(LIBDIR)/systemd/system $(DESTDIR)$(SYSCONFDIR)/fs-tuned/fs-tuned.conf.d
+	$(Q)for u in $(UNITS); do sed 's,@SBINDIR@,$(SBINDIR),' systemd/$$u \
+		> $(DESTDIR)$(LIBDIR)/systemd/system/$$u; done
+	$(Q)install -D -m 644 systemd/fs-tuned.conf $(DESTDIR)$(LIBDIR)/fs-tuned/fs-tuned.conf
+	$(Q)install -D -m 644 systemd/org.fstuned1.conf \
+		$(DESTDIR)$(DATADIR)/dbus-1/system.d/org.fstuned1.conf
+	$(Q)install -D -m 644 systemd/fstunectl.bash \
+		$(DESTDIR)$(DATADIR)/bash-completion/completions/fstunectl
+	$(Q)install -D -m 644 systemd/_fstunectl $(DESTDIR)$(DATADIR)/zsh/vendor-completions/_fstunectl
+	$(Q)for f in $(MAN); do install -D -m 644 $$f \
+		$(DESTDIR)$(DATADIR)/man/man$${f##*.}/$${f##*/}; done
 
 clean:
 	$(Q)rm -rf build build-asan
