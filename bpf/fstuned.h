@@ -74,9 +74,10 @@ struct fst_dev_stats {
 	__u32 slot; /* index into fst_shared.activity, given by user space */
 	__u32 pad;
 	struct fst_commit_state commit;
-	__u32 requester_tid; /* transaction that requester waits for */
+	__u32 requester_tid; /* newest transaction that anybody waited for */
 	__u32 pad2;
-	struct fst_actor requester;         /* last task that waited for a commit */
+	struct fst_actor requester;         /* the first task that waited for it */
+	struct fst_actor committer;         /* who asked for commit.tid; pid 0: nobody known */
 	char journal[FST_JOURNAL_NAME_LEN]; /* j_devname, empty until a commit was seen */
 	/* from jbd2_run_stats */
 	__u64 transactions;
