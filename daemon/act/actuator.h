@@ -17,6 +17,7 @@ struct knob_state {
 	char path[256];
 	char value[KNOB_VALUE_MAX]; /* last read */
 	enum knob_mode mode;
+	enum knob_mode configured; /* what mode is without a pin */
 	char pinned_by[64]; /* "fstunectl (uid 0)", "configuration", "foreign write", "" */
 	bool ours;          /* value was written by the policy and is still there */
 	bool busy;          /* a write is in progress */
@@ -39,6 +40,13 @@ DEFINE_CLEANUP(struct actuator *, actuator_free)
 struct ledger *actuator_ledger(struct actuator *a);
 
 /*
+ * A device is going: forgets the knob_state given with it, which a write in progress would
+ * touch at its end (done is then called all the same). The ledger stays as it is: the caller
+ * may only be stopping.
+ */
+void actuator_forget(struct actuator *a, const struct device_id *id);
+
+/*
  * Fills the knob's state for a device seen for the first time: probes, reads, and
  * consults the ledger. Sets `mode` from configuration, the ledger's pin, or, where the
  * knob is found other than its default (0) and not ours, manual ("foreign write").
@@ -59,6 +67,7 @@ int actuator_check(struct actuator *a, const struct device *d, struct knob_state
  * 0: begun (k->busy) or nothing to write (done is called at once); -EBUSY: one is in
  * progress; -errno: the ledger could not be written, nothing was touched.
  */
+#define ACTUATOR_DEADLINE_US (5 * USEC_PER_SEC) /* a write to /proc takes microseconds */
 int actuator_apply(struct actuator *a, const struct device *dev, struct knob_state *k,
 		   const struct decision *d, bool pin, uid_t uid);
 

@@ -7,11 +7,13 @@
 #include "../observe/device.h"
 
 struct knob_ops {
-	const char *name; /* "force_copy" */
-	const char *unit; /* what a value is: "0|1" */
+	const char *name;    /* "force_copy" */
+	const char *unit;    /* what a value is: "0|1" */
+	const char *initial; /* value after a mount, before anybody wrote */
 	/*
 	 * Is it there for this device? 0, or -errno with one line in why: -ENODEV (no journal),
-	 * -ENOENT (kernel has none), -EROFS, -EACCES. On 0, path is where it is.
+	 * -ENOENT (kernel has none), -EINVAL (journal name that is none), -EROFS, -EACCES. On
+	 * 0, path is where it is.
 	 */
 	int (*probe)(const struct device *d, const char *sysroot, char *path, size_t path_size,
 		     char *why, size_t why_size);

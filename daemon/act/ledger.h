@@ -25,9 +25,12 @@ struct ledger_entry {
 	enum knob_id knob;
 	enum ledger_state state;
 	char original[KNOB_VALUE_MAX]; /* before our first write */
-	char written[KNOB_VALUE_MAX];  /* last written by us */
+	char from[KNOB_VALUE_MAX];     /* what the last write was to replace */
+	char written[KNOB_VALUE_MAX];  /* last written by us; PINNED: what is there */
 	enum reason reason;
 	bool pinned;      /* the administrator's: not restored at stop, not the policy's */
+	bool from_pinned; /* INTENT: that `from` is pinned, should it still be there */
+	char by[64];      /* who pinned it, for people; "" if not pinned */
 	uint64_t time_us; /* CLOCK_REALTIME */
 };
 

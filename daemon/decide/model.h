@@ -30,6 +30,15 @@ void model_window(const struct model *m, enum fst_measure measure, uint64_t now_
 /* Service times over the same window; `known` false if there were none. */
 void model_service(const struct model *m, uint64_t now_us, struct service *ret);
 
+/*
+ * What force_copy copied and avoided over the same window. False if the kernel does not tell.
+ */
+bool model_copy(const struct model *m, uint64_t now_us, uint64_t *ret_copied_blocks,
+		uint64_t *ret_avoided_waits);
+
+/* Memory pressure as of the last sample, as in struct sample. */
+double model_memory_pressure(const struct model *m);
+
 /* True if there is nothing in the window: the device is idle. */
 bool model_idle(const struct model *m, uint64_t now_us);
 

@@ -6,6 +6,7 @@
 #ifndef FSTUNED_DECIDE_POLICY_H
 #define FSTUNED_DECIDE_POLICY_H
 
+#include "../base/units.h"
 #include "model.h"
 
 enum knob_id {
@@ -41,6 +42,8 @@ struct policy_config {
 	uint64_t stall_window_us; /* ForceCopyWindow: over which that is taken */
 	uint64_t long_wait_us;    /* ForceCopyLongWait: one wait this long is enough */
 	uint64_t quiet_us;        /* ForceCopyQuiet: without need this long: try without */
+	double avoided_per_s; /* ForceCopyAvoided: avoided waits per second, over quiet_us, that
+				 are no need (where the kernel counts them) */
 	double quiet_ratio; /* ForceCopyQuietRatio: load below this share of what it was counts
 			       as quiet */
 	uint64_t trial_us;  /* ForceCopyTrial: length of a trial without */
@@ -54,6 +57,9 @@ struct policy_config {
 	uint64_t freeze_us;         /* Freeze: for how long */
 	double memory_pressure_max; /* MemoryPressureMax, percent (PSI some avg10): above,
 				       nothing that costs memory */
+	uint64_t memory_time_us;    /* MemoryPressureTime: above it this long, what costs
+				       memory is turned off; then forbidden until this long
+				       below */
 };
 
 extern const struct policy_config policy_config_default;
@@ -78,6 +84,10 @@ const char *reason_to_string(enum reason r); /* "stall", "long-wait", "trial", .
 
 #define DECISION_WHY_MAX 256
 
+/*
+ * With `advice`, or with from equal to to (a notice: REASON_FROZEN), there is nothing to write:
+ * it is to be said and recorded.
+ */
 struct decision {
 	enum knob_id knob;
 	char from[KNOB_VALUE_MAX];
@@ -109,7 +119,14 @@ struct policy_force_copy {
 	uint64_t trial_interval_us; /* next interval between trials under load; 0: not begun */
 	uint64_t next_trial_us;
 	uint64_t quiet_since_us;  /* 0: not quiet */
-	double load_blocks_per_s; /* logged blocks per second when it was turned on */
+	uint64_t quiet_avoided;   /* waits avoided since then */
+	uint64_t pressed_us;      /* begin of memory pressure above the maximum; 0: none */
+	uint64_t pressed_last_us; /* when there was last such; 0: never */
+	enum reason last_reason;  /* of the last change */
+	double load_blocks_per_s; /* logged blocks per second when it was turned on; 0: to be
+				     learned */
+	uint64_t
+		stall_before_us_per_s; /* waiting per second when it was turned on; 0 unknown */
 	uint64_t changes_us[FC_CHANGES_MAX]; /* times of recent changes, ring */
 	unsigned n_changes;
 	uint64_t frozen_until_us;
@@ -153,11 +170,12 @@ enum verdict {
 const char *verdict_to_string(enum verdict v); /* "idle", "good", "shadow", "helped", ... */
 
 /*
- * What a tired person wants to know, in one line. Pure. `text` gets at most `size` bytes,
- * with the figures it rests on.
+ * What a tired person wants to know, in one line of at most VERDICT_TEXT_LEN characters, with
+ * the figures it rests on. Pure. `p` is the state of force_copy's policy.
  */
+#define VERDICT_TEXT_LEN 100
 enum verdict verdict_of(const struct model *m, const struct knob_view *force_copy,
-			const struct policy_config *c, uint64_t now_us, char *text,
-			size_t size);
+			const struct policy_force_copy *p, const struct policy_config *c,
+			uint64_t now_us, char *text, size_t size);
 
 #endif
