@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <blkid/blkid.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "identify.h"
+#include "discover.h"
+#include "../base/file.h"
+#include "../base/time-util.h"
+
+#define UDEV_DATA_MAX (64 * 1024)
+
+/* Threads that answer in time; each costs a malloc arena, so few. */
+#define THREADS 2
+/* A thread busy for longer hangs in its device and no longer counts as one of those ... */
+#define THREAD_STUCK_US (5 * USEC_PER_SEC)
+/* ... up to this many. */
+#define THREADS_MAX 32
+#define THREAD_STACK (256 * 1024)
+
+/* Where an ext4 superblock lies on its device and what is read of it (fs/ext4/ext4.h). */
+#define EXT4_SB_OFFSET 1024
+#define EXT4_SB_MAGIC 0xef53
+struct ext4_sb_part {
+	uint8_t before[0x38];
+	uint16_t magic;
+	uint8_t middle[0xfd - 0x3a];
+	uint8_t jnl_backup_type; /* 1: jnl_blocks is i_block[15], then the inode's size */
+	uint8_t after[0x10c - 0xfe];
+	uint32_t jnl_blocks[17];
+} __attribute__((packed));
+
+_Static_assert(offsetof(struct ext4_sb_part, magic) == 0x38, "s_magic");
+_Static_assert(offsetof(struct ext4_sb_part, jnl_backup_type) == 0xfd, "s_jnl_backup_type");
+_Static_assert(offsetof(struct ext4_sb_part, jnl_blocks) == 0x10c, "s_jnl_blocks");
+
+/* --- udev --- */
+
+/* udev writes unsafe bytes as \xNN. Returns false if it does not fit or is malformed. */
+static bool unescape(char *to, size_t size, const char *from)
+{
+	size_t n = 0;
+
+	while (*from) {
+		unsigned c = (unsigned char)*from++;
+
+		if (c == '\\') {
+			int used = 0;
+
+			if (sscanf(from, "x%2x%n", &c, &used) != 1 || used != 3 || c == 0)
+				return false;
+			from += used;
+		}
+		if (n + 1 >= size)
+			return false;
+		to[n++] = (char)c;
+	}
+	to[n] = '\0';
+	return true;
+}
+
+int identity_from_udev(dev_t dev, struct identity *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX], *line, *rest;
+	int r = discover_path(path, sizeof(path), "/run/udev/data/b%u:%u", major(dev),
+			      minor(dev));
+
+	if (r < 0)
+		return r;
+	r = read_full_file(path, UDEV_DATA_MAX, true, &text, NULL);
+	if (r < 0)
+		return r;
+	rest = text;
+	while ((line = strsep(&rest, "\n"))) {
+		if (strncmp(line, "E:ID_FS_UUID_ENC=", 17) == 0) {
+			if (!unescape(ret->uuid, sizeof(ret->uuid), line + 17))
+				ret->uuid[0] = '\0';
+		} else if (strncmp(line, "E:ID_FS_LABEL_ENC=", 18) == 0) {
+			if (!unescape(ret->label, sizeof(ret->label), line + 18))
+				ret->label[0] = '\0';
+		}
+	}
+	return ret->uuid[0] ? 0 : -ENOENT;
+}
+
+/* --- udev's links, for a device that may not be opened --- */
+
+static bool link_to(const char *dir, dev_t dev, char *ret, size_t size)
+{
+	_cleanup_closedir_ DIR *d = NULL;
+	char path[PATH_MAX];
+	struct dirent *de;
+
+	if (discover_path(path, sizeof(path), "/dev/disk/%s", dir) < 0)
+		return false;
+	d = opendir(path);
+	if (!d)
+		return false;
+	while ((de = readdir(d))) {
+		struct stat st;
+
+		if (de->d_name[0] != '.' && fstatat(dirfd(d), de->d_name, &st, 0) == 0 &&
+		    S_ISBLK(st.st_mode) && st.st_rdev == dev)
+			return unescape(ret, size, de->d_name);
+	}
+	return false;
+}
+
+/* --- the device --- */
+
+static void probe_value(blkid_probe probe, const char *name, char *ret, size_t size)
+{
+	const char *value;
+	size_t len;
+
+	if (blkid_probe_lookup_value(probe, name, &value, &len) < 0 || len == 0)
+		return;
+	if (strnlen(value, len) < size)
+		snprintf(ret, size, "%.*s", (int)len, value);
+}
+
+static void read_journal_size(int fd, struct identity *ret)
+{
+	struct ext4_sb_part sb;
+
+	if (pread(fd, &sb, sizeof(sb), EXT4_SB_OFFSET) != sizeof(sb) ||
+	    le16toh(sb.magic) != EXT4_SB_MAGIC || sb.jnl_backup_type != 1)
+		return;
+	ret->journal_bytes =
+		(uint64_t)le32toh(sb.jnl_blocks[15]) << 32 | le32toh(sb.jnl_blocks[16]);
+}
+
+static int identity_from_device(const char *name, struct identity *ret)
+{
+	char *types[] = { (char *)"ext4",    (char *)"ext3",  (char *)"ext2",
+			  (char *)"ext4dev", (char *)"ocfs2", NULL };
+	char path[PATH_MAX], size[16] = "";
+	_cleanup_close_ int fd = -EBADF;
+	blkid_probe probe;
+	struct stat st;
+
+	if (discover_path(path, sizeof(path), "/dev/%s", name) < 0)
+		return -ENAMETOOLONG;
+	for (char *p = path; *p; p++)
+		if (*p == '!')
+			*p = '/';
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode) || st.st_rdev != ret->id.dev)
+		return -ENXIO;
+
+	probe = blkid_new_probe();
+	if (!probe)
+		return -ENOMEM;
+	if (blkid_probe_set_device(probe, fd, 0, 0) == 0) {
+		blkid_probe_enable_superblocks(probe, 1);
+		blkid_probe_filter_superblocks_type(probe, BLKID_FLTR_ONLYIN, types);
+		if (blkid_do_safeprobe(probe) == 0) {
+			probe_value(probe, "UUID", ret->uuid, sizeof(ret->uuid));
+			probe_value(probe, "LABEL", ret->label, sizeof(ret->label));
+			probe_value(probe, "BLOCK_SIZE", size, sizeof(size));
+			ret->block_size = (uint32_t)strtoul(size, NULL, 10);
+			read_journal_size(fd, ret);
+		}
+	}
+	blkid_free_probe(probe);
+	return 0;
+}
+
+/* --- threads --- */
+
+struct job {
+	struct job *next;
+	struct shared *shared;
+	char name[DEVICE_NAME_MAX];
+	uint64_t start_us;
+	struct identity identity;
+};
+
+/*
+ * What loop and threads have in common; the last one out frees it, so that a thread may
+ * outlive the identifier.
+ */
+struct shared {
+	pthread_mutex_t lock;
+	unsigned refs;
+	int event_fd;
+	struct job *queued;
+	struct job *running;
+	struct job *done;
+};
+
+struct identifier {
+	struct shared *shared;
+};
+
+static void jobs_free(struct job *j)
+{
+	while (j) {
+		struct job *next = j->next;
+
+		free(j);
+		j = next;
+	}
+}
+
+static void shared_unref(struct shared *s)
+{
+	bool last;
+
+	pthread_mutex_lock(&s->lock);
+	last = --s->refs == 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	jobs_free(s->queued);
+	jobs_free(s->done);
+	safe_close(s->event_fd);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void job_push(struct job **list, struct job *j)
+{
+	j->next = *list;
+	*list = j;
+}
+
+static void job_unlink(struct job **list, struct job *j)
+{
+	while (*list != j)
+		list = &(*list)->next;
+	*list = j->next;
+}
+
+static void *job_thread(void *arg)
+{
+	struct job *j = arg;
+	struct shared *s = j->shared;
+
+	(void)link_to("by-uuid", j->identity.id.dev, j->identity.uuid,
+		      sizeof(j->identity.uuid));
+	(void)link_to("by-label", j->identity.id.dev, j->identity.label,
+		      sizeof(j->identity.label));
+	(void)identity_from_device(j->name, &j->identity);
+
+	pthread_mutex_lock(&s->lock);
+	job_unlink(&s->running, j);
+	job_push(&s->done, j);
+	(void)eventfd_write(s->event_fd, 1);
+	pthread_mutex_unlock(&s->lock);
+	shared_unref(s);
+	return NULL;
+}
+
+/* Signals are the loop's: a thread must not take any. */
+static int thread_start(struct job *j)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int r;
+
+	r = pthread_attr_init(&attr);
+	if (r)
+		return -r;
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	(void)pthread_attr_setstacksize(&attr, THREAD_STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&thread, &attr, job_thread, j);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return -r;
+}
+
+/* Starts what there are threads for. Called with the lock held. */
+static void run_queued(struct shared *s)
+{
+	uint64_t now_us = now_monotonic_us();
+	unsigned all = 0, lively = 0;
+
+	for (struct job *j = s->running; j; j = j->next) {
+		all++;
+		lively += now_us - j->start_us < THREAD_STUCK_US;
+	}
+	while (s->queued && lively < THREADS && all < THREADS_MAX) {
+		struct job *j = s->queued;
+
+		job_unlink(&s->queued, j);
+		job_push(&s->running, j);
+		j->start_us = now_us;
+		s->refs++;
+		if (thread_start(j) < 0) { /* no memory, no task left: later */
+			s->refs--;
+			job_unlink(&s->running, j);
+			job_push(&s->queued, j);
+			return;
+		}
+		all++;
+		lively++;
+	}
+}
+
+int identifier_new(struct identifier **ret)
+{
+	struct identifier *i = calloc(1, sizeof(*i));
+	struct shared *s = calloc(1, sizeof(*s));
+	int r = -ENOMEM;
+
+	if (i && s) {
+		s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		r = s->event_fd < 0 ? -errno : 0;
+	}
+	if (r < 0) {
+		free(i);
+		free(s);
+		return r;
+	}
+	blkid_init_debug(0); /* writes globals: once, before there are threads */
+	pthread_mutex_init(&s->lock, NULL);
+	s->refs = 1;
+	i->shared = s;
+	*ret = i;
+	return 0;
+}
+
+void identifier_free(struct identifier *i)
+{
+	if (!i)
+		return;
+	shared_unref(i->shared);
+	free(i);
+}
+
+int identifier_fd(const struct identifier *i)
+{
+	return i->shared->event_fd;
+}
+
+int identifier_ask(struct identifier *i, const struct device_id *id, const char *name)
+{
+	struct shared *s = i->shared;
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return -ENOMEM;
+	j->shared = s;
+	j->identity.id = *id;
+	snprintf(j->name, sizeof(j->name), "%s", name);
+	pthread_mutex_lock(&s->lock);
+	job_push(&s->queued, j);
+	run_queued(s);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+bool identifier_next(struct identifier *i, struct identity *ret)
+{
+	struct shared *s = i->shared;
+	struct job *j;
+	eventfd_t ignored;
+
+	pthread_mutex_lock(&s->lock);
+	j = s->done;
+	if (j)
+		s->done = j->next;
+	else
+		(void)eventfd_read(s->event_fd, &ignored);
+	run_queued(s);
+	pthread_mutex_unlock(&s->lock);
+	if (!j)
+		return false;
+	*ret = j->identity;
+	free(j);
+	return true;
+}
