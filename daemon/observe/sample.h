@@ -45,6 +45,7 @@ struct sampler {
 	uint64_t last_activity;
 	struct fst_dev_stats *last; /* NULL until something happened */
 	uint64_t last_stat[17];
+	uint64_t last_stat_us; /* when those were read */
 	bool have_stat;
 	uint64_t last_copied, last_avoided;
 	bool have_copy;

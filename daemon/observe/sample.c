@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include "discover.h"
+#include "sample.h"
+#include "../base/file.h"
+#include "../base/time-util.h"
+
+/*
+ * An idle device's statistics are not read. What was read longer ago than this would bring
+ * the other traffic of all that time into one tick, so it is begun anew.
+ */
+#define STAT_AGE_MAX_US (10 * USEC_PER_SEC)
+
+/* Columns of /sys/dev/block/M:N/stat (block/genhd.c, part_stat_show()). */
+enum {
+	STAT_READS = 0,
+	STAT_READ_MS = 3,
+	STAT_WRITES = 4,
+	STAT_WRITE_MS = 7,
+	STAT_IN_FLIGHT = 8,
+	STAT_BUSY_MS = 9,
+	STAT_MIN = 11, /* what every kernel has */
+	STAT_FLUSHES = 15,
+	STAT_FLUSH_MS = 16,
+	STAT_MAX = 17,
+};
+
+void sampler_done(struct sampler *s)
+{
+	free(s->last);
+	*s = (struct sampler){ 0 };
+}
+
+/* --- service time --- */
+
+/* Returns how many columns there were. */
+static int stat_read(dev_t dev, uint64_t ret[static STAT_MAX])
+{
+	char path[PATH_MAX], text[512], *p = text, *end;
+	ssize_t r;
+	int n;
+
+	r = discover_path(path, sizeof(path), "/sys/dev/block/%u:%u/stat", major(dev),
+			  minor(dev));
+	if (r < 0)
+		return (int)r;
+	r = read_small_at(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return (int)r;
+	memset(ret, 0, STAT_MAX * sizeof(*ret));
+	for (n = 0; n < STAT_MAX; n++) {
+		ret[n] = strtoull(p, &end, 10);
+		if (end == p)
+			break;
+		p = end;
+	}
+	return n < STAT_MIN ? -EBADMSG : n;
+}
+
+/* Counters of requests only go back when the device is another one. */
+static bool diff(uint64_t now, uint64_t before, uint64_t *ret)
+{
+	*ret = now - before;
+	return now >= before;
+}
+
+/* Times are printed as 32 bits of milliseconds: seven weeks of one request in flight. */
+static bool diff_ms(uint64_t now, uint64_t before, uint64_t *ret_us)
+{
+	uint32_t ms = (uint32_t)now - (uint32_t)before;
+
+	*ret_us = ms * USEC_PER_MSEC;
+	return ms <= INT32_MAX;
+}
+
+static void take_service(struct sampler *s, dev_t dev, uint64_t now_us, struct service *ret)
+{
+	uint64_t now[STAT_MAX];
+	const uint64_t *last = s->last_stat;
+	struct service v = { 0 };
+	int n = stat_read(dev, now);
+
+	if (n < 0) {
+		s->have_stat = false;
+		return;
+	}
+	/* A partition's flushes are counted with its disk: zero here. */
+	v.known = s->have_stat && now_us - s->last_stat_us <= STAT_AGE_MAX_US &&
+		  diff(now[STAT_READS], last[STAT_READS], &v.reads) &&
+		  diff(now[STAT_WRITES], last[STAT_WRITES], &v.writes) &&
+		  diff(now[STAT_FLUSHES], last[STAT_FLUSHES], &v.flushes) &&
+		  diff_ms(now[STAT_READ_MS], last[STAT_READ_MS], &v.read_us) &&
+		  diff_ms(now[STAT_WRITE_MS], last[STAT_WRITE_MS], &v.write_us) &&
+		  diff_ms(now[STAT_FLUSH_MS], last[STAT_FLUSH_MS], &v.flush_us) &&
+		  diff_ms(now[STAT_BUSY_MS], last[STAT_BUSY_MS], &v.busy_us);
+	v.in_flight = now[STAT_IN_FLIGHT];
+	memcpy(s->last_stat, now, sizeof(now));
+	s->last_stat_us = now_us;
+	s->have_stat = true;
+	if (v.known)
+		*ret = v;
+}
+
+/* --- force_copy's own account --- */
+
+/* Lines "name value"; those with other names are passed over. */
+static bool copy_parse(const char *text, uint64_t *copied, uint64_t *avoided)
+{
+	bool have_copied = false, have_avoided = false;
+
+	while (text) {
+		unsigned long long v;
+
+		if (sscanf(text, "copied_blocks %llu", &v) == 1) {
+			*copied = v;
+			have_copied = true;
+		} else if (sscanf(text, "avoided_waits %llu", &v) == 1) {
+			*avoided = v;
+			have_avoided = true;
+		}
+		text = strchr(text, '\n');
+		if (text)
+			text++;
+	}
+	return have_copied && have_avoided;
+}
+
+/* Where the patched kernel has it, and where the module for an unpatched one has. */
+static bool copy_read(const char *sysroot, const char *journal, uint64_t *copied,
+		      uint64_t *avoided)
+{
+	static const char *const places[] = { "%s/proc/fs/jbd2/%s/force_copy_stats",
+					      "%s/proc/fs/jbd2_force_copy/%s.stats" };
+
+	for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+		char path[PATH_MAX], text[1024];
+
+		if ((size_t)snprintf(path, sizeof(path), places[i], sysroot, journal) <
+			    sizeof(path) &&
+		    read_small_at(AT_FDCWD, path, text, sizeof(text)) >= 0)
+			return copy_parse(text, copied, avoided);
+	}
+	return false;
+}
+
+static void take_copy(struct sampler *s, const struct device *d, const char *sysroot,
+		      struct sample *ret)
+{
+	uint64_t copied, avoided;
+	bool have = d->journal[0] && copy_read(sysroot, d->journal, &copied, &avoided);
+
+	/* Less than before: another mount's account, of which this is the beginning. */
+	if (have && s->have_copy && copied >= s->last_copied && avoided >= s->last_avoided) {
+		ret->copy_known = true;
+		ret->copied_blocks = copied - s->last_copied;
+		ret->avoided_waits = avoided - s->last_avoided;
+	}
+	s->have_copy = have;
+	if (have) {
+		s->last_copied = copied;
+		s->last_avoided = avoided;
+	}
+}
+
+/* --- counters of the probes --- */
+
+/* True if the counters began anew since. */
+static bool went_back(const struct fst_dev_stats *now, const struct fst_dev_stats *before)
+{
+	bool back = now->transactions < before->transactions ||
+		    now->blocks_logged < before->blocks_logged;
+
+	for (int m = 0; m < FST_MEASURE_MAX; m++)
+		back |= now->hist[m].count < before->hist[m].count;
+	return back;
+}
+
+static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct sample *ret)
+{
+	_cleanup_free_ struct fst_dev_stats *now = malloc(sizeof(*now));
+	const struct fst_dev_stats *before = s->last;
+	int r;
+
+	if (!now)
+		return -ENOMEM;
+	r = probe_read(p, dev, now);
+	if (r < 0)
+		return r;
+	if (before && went_back(now, before))
+		before = NULL;
+	for (int m = 0; m < FST_MEASURE_MAX; m++)
+		ret->active |= hist_diff(&now->hist[m], before ? &before->hist[m] : NULL,
+					 &ret->hist[m]);
+	ret->transactions = now->transactions - (before ? before->transactions : 0);
+	ret->blocks_logged = now->blocks_logged - (before ? before->blocks_logged : 0);
+	free(s->last);
+	s->last = TAKE_PTR(now);
+	return 0;
+}
+
+/* --- sample --- */
+
+static uint32_t measured(const struct probe *p)
+{
+	uint32_t bits = 0;
+
+	for (int m = 0; m < FST_MEASURE_MAX; m++)
+		if (probe_measure(p, (enum fst_measure)m)->way != WAY_NONE)
+			bits |= UINT32_C(1) << m;
+	return bits;
+}
+
+int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint32_t slot,
+		const char *sysroot, uint64_t now_us, double memory_pressure, bool full,
+		struct sample *ret)
+{
+	/* Read before the counters: what comes between is seen next time, not never. */
+	uint64_t activity = probe_activity(p, slot);
+	int r;
+
+	*ret = (struct sample){
+		.now_us = now_us,
+		.interval_us = s->last_us ? now_us - s->last_us : 0,
+		.measured = measured(p),
+		.block_size = d->block_size,
+		.memory_pressure = memory_pressure,
+	};
+	s->last_us = now_us;
+	if (activity == s->last_activity && !full)
+		return 0;
+	r = take_counters(s, p, d->id.dev, ret);
+	if (r < 0)
+		return r;
+	s->last_activity = activity;
+	take_service(s, d->id.dev, now_us, &ret->service);
+	take_copy(s, d, sysroot, ret);
+	ret->active |= ret->transactions || ret->blocks_logged || ret->copied_blocks ||
+		       ret->avoided_waits;
+	return 0;
+}
+
+double memory_pressure_read(void)
+{
+	char path[PATH_MAX], text[256];
+	double avg10;
+
+	if (discover_path(path, sizeof(path), "/proc/pressure/memory") < 0 ||
+	    read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+	    sscanf(text, "some avg10=%lf", &avg10) != 1)
+		return -1.0;
+	return avg10;
+}
