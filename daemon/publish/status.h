@@ -8,7 +8,7 @@
 /* All devices, or only `device` (a kernel name). -ENOMEM, -ENODEV. */
 int status_describe(const struct view *v, const char *device, char **ret);
 
-/* Knobs of one device; `knob` NULL or "" for all. */
+/* Knobs of one device; `knob` NULL or "" for all. -ENODEV, -ENOENT (no such knob). */
 int status_get(const struct view *v, const char *device, const char *knob, char **ret);
 
 /* Newest last; `device` NULL or "" for all. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* State shared by bus.c, bus-private.c, bus-system.c and bus-vtable.c. */
+#ifndef FSTUNED_PUBLISH_BUS_INTERNAL_H
+#define FSTUNED_PUBLISH_BUS_INTERNAL_H
+
+#include "bus.h"
+
+/* A client that has not authenticated within this time is dropped. */
+#define BUS_AUTH_US (5 * UINT64_C(1000000))
+/* One that asks nothing for this long is, too: it takes a place of another. */
+#define BUS_IDLE_US (300 * UINT64_C(1000000))
+/*
+ * What the kernel keeps of replies unread, in bytes, before they count for BUS_UNREAD_MAX.
+ * sd-bus asks for 8 MiB, which is memory that a client could pin by not reading.
+ */
+#define BUS_SEND_BUFFER_BYTES 4096
+/* Out of descriptors: time until connections are taken again. */
+#define BUS_ACCEPT_RETRY_US (1 * UINT64_C(1000000))
+
+/* The other end of a connection; userdata of the methods. */
+struct peer {
+	struct bus *bus;
+	bool broker; /* the system bus: who calls must be asked for, message by message */
+	uid_t uid;   /* otherwise: who is there */
+};
+
+/* A connection on the private socket. */
+struct client {
+	struct peer peer;
+	sd_bus *connection;
+	sd_event_source *timer;  /* silent for too long */
+	sd_event_source *reaper; /* enabled when it is to go: it cannot within a callback */
+	bool authenticated;
+	unsigned index; /* in bus.clients */
+};
+
+struct bus {
+	sd_event *event;
+	const struct bus_ops *ops;
+	void *userdata;
+
+	/* private socket */
+	char *path;
+	int listen_fd;
+	sd_event_source *listen_source;
+	sd_event_source *retry_source; /* re-arms listen_source */
+	bool exhausted;                /* logged that descriptors ran out */
+	struct client *clients[BUS_CLIENTS_MAX];
+	unsigned n_clients;
+	uint64_t auth_us, idle_us, accept_retry_us; /* the above, unless a test shortens them */
+
+	/* system bus */
+	sd_bus *system;
+	struct peer system_peer;
+	sd_event_source *system_reaper;
+};
+
+extern const sd_bus_vtable bus_vtable[];
+
+/* Both log their errors. */
+int bus_listen(struct bus *b, const char *runtime_dir);
+void bus_unlisten(struct bus *b); /* closes all clients */
+
+void bus_disconnect_system(struct bus *b);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The private socket: peer to peer, root only, whatever a client does or does not do. */
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include "../base/log.h"
+#include "bus-internal.h"
+#include "interface.h"
+
+/* --- one client --- */
+
+static void client_free(struct client *c)
+{
+	struct bus *b = c->peer.bus;
+
+	if (b->clients[c->index] == c) {
+		b->clients[c->index] = NULL;
+		b->n_clients--;
+	}
+	sd_event_source_disable_unref(c->timer);
+	sd_event_source_disable_unref(c->reaper);
+	/* Not flushed: that would wait for who does not read. */
+	sd_bus_close_unref(c->connection);
+	free(c);
+}
+DEFINE_CLEANUP(struct client *, client_free)
+
+static int on_reap(_unused_ sd_event_source *s, void *userdata)
+{
+	client_free(userdata);
+	return 0;
+}
+
+static void client_doom(struct client *c)
+{
+	/* At once, so that nothing more is queued or dispatched. */
+	sd_bus_close(c->connection);
+	sd_event_source_set_enabled(c->reaper, SD_EVENT_ONESHOT);
+}
+
+static void client_wait(struct client *c, uint64_t usec)
+{
+	if (sd_event_source_set_time_relative(c->timer, usec) >= 0)
+		sd_event_source_set_enabled(c->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_silence(_unused_ sd_event_source *s, _unused_ uint64_t usec, void *userdata)
+{
+	struct client *c = userdata;
+
+	if (!c->authenticated && sd_bus_is_ready(c->connection) > 0) {
+		c->authenticated = true;
+		client_wait(c, c->peer.bus->idle_us);
+		return 0;
+	}
+	log_debug("A client was silent for too long");
+	client_doom(c);
+	return 0;
+}
+
+/* Sees every message before the methods do. */
+static int on_message(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
+{
+	struct client *c = userdata;
+	uint64_t unread = 0;
+
+	if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0) {
+		client_doom(c);
+		return 0;
+	}
+	if (sd_bus_get_n_queued_write(c->connection, &unread) >= 0 &&
+	    unread >= BUS_UNREAD_MAX) {
+		log_warning("A client that reads no replies is dropped");
+		client_doom(c);
+		return 1;
+	}
+	c->authenticated = true;
+	client_wait(c, c->peer.bus->idle_us);
+	return 0;
+}
+
+/* Takes *fd over, unless it fails before. */
+static int client_start(struct client *c, int *fd)
+{
+	static const int send_buffer = BUS_SEND_BUFFER_BYTES;
+	struct bus *b = c->peer.bus;
+	sd_id128_t id;
+	int r;
+
+	r = sd_bus_new(&c->connection);
+	if (r < 0)
+		return r;
+	r = sd_bus_set_fd(c->connection, *fd, *fd);
+	if (r < 0)
+		return r;
+	*fd = -EBADF; /* sd_bus_unref() closes it */
+	if ((r = sd_id128_randomize(&id)) < 0 ||
+	    (r = sd_bus_set_server(c->connection, true, id)) < 0 ||
+	    (r = sd_bus_set_anonymous(c->connection, false)) < 0 ||
+	    (r = sd_bus_negotiate_creds(c->connection, true,
+					SD_BUS_CREDS_EUID | SD_BUS_CREDS_UID)) < 0 ||
+	    (r = sd_bus_negotiate_fds(c->connection, false)) < 0 ||
+	    (r = sd_bus_add_filter(c->connection, NULL, on_message, c)) < 0 ||
+	    (r = sd_bus_add_object_vtable(c->connection, NULL, FSTUNED_BUS_PATH,
+					  FSTUNED_BUS_INTERFACE, bus_vtable, &c->peer)) < 0 ||
+	    (r = sd_bus_start(c->connection)) < 0)
+		return r;
+	(void)setsockopt(sd_bus_get_fd(c->connection), SOL_SOCKET, SO_SNDBUF, &send_buffer,
+			 sizeof(send_buffer));
+	return sd_bus_attach_event(c->connection, b->event, SD_EVENT_PRIORITY_NORMAL);
+}
+
+static int client_new(struct bus *b, int *fd, uid_t uid)
+{
+	_cleanup_(client_freep) struct client *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->peer = (struct peer){ .bus = b, .uid = uid };
+	c->index = BUS_CLIENTS_MAX - 1;
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
+		if (!b->clients[i]) {
+			c->index = i;
+			break;
+		}
+
+	r = sd_event_add_time_relative(b->event, &c->timer, CLOCK_MONOTONIC, b->auth_us, 0,
+				       on_silence, c);
+	if (r < 0)
+		return r;
+	r = sd_event_add_defer(b->event, &c->reaper, on_reap, c);
+	if (r < 0)
+		return r;
+	r = sd_event_source_set_enabled(c->reaper, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	r = client_start(c, fd);
+	if (r < 0)
+		return r;
+	b->clients[c->index] = c;
+	b->n_clients++;
+	TAKE_PTR(c);
+	return 0;
+}
+
+/* --- the socket --- */
+
+static int on_retry(_unused_ sd_event_source *s, _unused_ uint64_t usec, void *userdata)
+{
+	struct bus *b = userdata;
+
+	sd_event_source_set_enabled(b->listen_source, SD_EVENT_ON);
+	return 0;
+}
+
+/*
+ * The waiting connection stays readable, so that going on listening would be a busy loop.
+ */
+static void listen_later(struct bus *b, int error)
+{
+	if (!b->exhausted)
+		log_warning_errno(error, "Cannot take connections on %s for a while: %m",
+				  b->path);
+	b->exhausted = true;
+	if (sd_event_source_set_time_relative(b->retry_source, b->accept_retry_us) >= 0 &&
+	    sd_event_source_set_enabled(b->retry_source, SD_EVENT_ONESHOT) >= 0)
+		sd_event_source_set_enabled(b->listen_source, SD_EVENT_OFF);
+}
+
+static int on_connection(_unused_ sd_event_source *s, int listen_fd, _unused_ uint32_t events,
+			 void *userdata)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct bus *b = userdata;
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	int r;
+
+	fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			listen_later(b, errno);
+		else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			log_warning_errno(errno, "Cannot accept on %s: %m", b->path);
+		return 0;
+	}
+	b->exhausted = false;
+	if (b->n_clients >= BUS_CLIENTS_MAX) {
+		log_debug("More than %u clients: one turned away", BUS_CLIENTS_MAX);
+		return 0;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
+	    (peer.uid != 0 && peer.uid != geteuid()))
+		return 0;
+	r = client_new(b, &fd, peer.uid);
+	if (r < 0)
+		log_warning_errno(r, "Cannot serve a client: %m");
+	return 0;
+}
+
+/* True if somebody listens there; a socket file without is a leftover of a crash. */
+static int somebody_answers(const struct sockaddr_un *sa)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0)
+		return true;
+	if (errno == ECONNREFUSED || errno == ENOENT)
+		return false;
+	/* EAGAIN: its queue is full. */
+	return errno == EAGAIN ? true : -errno;
+}
+
+static int bind_socket(int fd, const char *path)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int r;
+
+	if (strlen(path) >= sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(sa.sun_path, path);
+	r = somebody_answers(&sa);
+	if (r != 0)
+		return r < 0 ? r : -EADDRINUSE;
+	if (unlink(path) < 0 && errno != ENOENT)
+		return -errno;
+	/* Before bind(2): the file is made with this mode, less the umask. */
+	if (fchmod(fd, 0600) < 0)
+		return -errno;
+	if (bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -errno;
+	return listen(fd, BUS_CLIENTS_MAX) < 0 ? -errno : 0;
+}
+
+int bus_listen(struct bus *b, const char *runtime_dir)
+{
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/" FSTUNED_SOCKET, runtime_dir) < 0) {
+		path = NULL;
+		return log_oom();
+	}
+	b->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (b->listen_fd < 0)
+		return log_error_errno(errno, "Cannot make a socket: %m");
+	r = bind_socket(b->listen_fd, path);
+	if (r == -EADDRINUSE)
+		return log_error_errno(r, "Another fs-tuned answers on %s", path);
+	if (r < 0)
+		return log_error_errno(r, "Cannot listen on %s: %m", path);
+	b->path = TAKE_PTR(path);
+
+	if ((r = sd_event_add_io(b->event, &b->listen_source, b->listen_fd, EPOLLIN,
+				 on_connection, b)) < 0 ||
+	    (r = sd_event_add_time_relative(b->event, &b->retry_source, CLOCK_MONOTONIC, 0, 0,
+					    on_retry, b)) < 0 ||
+	    (r = sd_event_source_set_enabled(b->retry_source, SD_EVENT_OFF)) < 0)
+		return log_error_errno(r, "Cannot watch %s: %m", b->path);
+	return 0;
+}
+
+void bus_unlisten(struct bus *b)
+{
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
+		if (b->clients[i])
+			client_free(b->clients[i]);
+	b->listen_source = sd_event_source_disable_unref(b->listen_source);
+	b->retry_source = sd_event_source_disable_unref(b->retry_source);
+	b->listen_fd = safe_close(b->listen_fd);
+	/* Only ours: without a path nothing was bound. */
+	if (b->path)
+		(void)unlink(b->path);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One device as a JSON object: who it is, what it waited for, what is done about it. */
+#include <string.h>
+#include <sys/sysmacros.h>
+#include "../base/time-util.h"
+#include "status-internal.h"
+
+#define DECISIONS_SHOWN 5
+
+static uint64_t us(uint64_t ns)
+{
+	return (ns + NSEC_PER_USEC / 2) / NSEC_PER_USEC;
+}
+
+static void put_identity(struct doc *j, const struct device *d)
+{
+	doc_str(j, "device", d->name);
+	doc_strf(j, "dev", "%u:%u", major(d->id.dev), minor(d->id.dev));
+	doc_str(j, "fstype", d->fstype);
+	doc_str(j, "mountpoint", d->mountpoint);
+	doc_u64(j, "mounts", d->n_mounts);
+	doc_str(j, "uuid", *d->uuid ? d->uuid : NULL);
+	doc_str(j, "label", *d->label ? d->label : NULL);
+	doc_bool(j, "read_only", d->read_only);
+	doc_str(j, "journal", *d->journal ? d->journal : NULL);
+}
+
+static void put_identity_deep(struct doc *j, const struct device *d)
+{
+	doc_str(j, "mount_options", d->mount_options);
+	doc_strf(j, "journal_dev", "%u:%u", major(d->journal_dev), minor(d->journal_dev));
+	doc_u64(j, "journal_bytes", d->journal_bytes);
+	doc_u64(j, "block_bytes", d->block_size);
+}
+
+/* The last minute of a measure. */
+static void put_window(struct doc *j, const struct hist *h, uint64_t span_us)
+{
+	double span_s = (double)span_us / USEC_PER_SEC;
+
+	doc_u64(j, "count", h->count);
+	doc_double(j, "per_s", span_us ? (double)h->count / span_s : 0);
+	doc_double(j, "time_us_per_s", span_us ? (double)us(h->sum_ns) / span_s : 0);
+	doc_u64(j, "mean_us", h->count ? us(h->sum_ns / h->count) : 0);
+	doc_u64(j, "p50_us", us(hist_quantile_ns(h, 0.5)));
+	doc_u64(j, "p99_us", us(hist_quantile_ns(h, 0.99)));
+	doc_u64(j, "p999_us", us(hist_quantile_ns(h, 0.999)));
+	doc_u64(j, "max_us", us(h->max_ns));
+}
+
+static void put_measures(struct doc *j, const struct view *v, const struct device_view *dv,
+			 bool deep)
+{
+	bool idle = model_idle(dv->model, v->now_us);
+
+	doc_open_object(j, "measures");
+	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
+		const struct fst_hist *total = dv->stats ? &dv->stats->hist[m] : NULL;
+		struct hist window = { 0 };
+		uint64_t span_us = 0;
+
+		if (!idle)
+			model_window(dv->model, m, v->now_us, &window, &span_us);
+		if (window.count == 0 && (!deep || !total || total->count == 0))
+			continue;
+		doc_open_object(j, measure_to_string(m));
+		put_window(j, &window, span_us);
+		if (deep && total) {
+			doc_u64(j, "total_count", total->count);
+			doc_u64(j, "total_time_us", us(total->sum_ns));
+			doc_u64(j, "total_max_us", us(total->max_ns));
+		}
+		doc_close(j);
+	}
+	doc_close(j);
+}
+
+static void put_requests(struct doc *j, const char *key, uint64_t n, uint64_t time_us)
+{
+	doc_open_object(j, key);
+	doc_u64(j, "count", n);
+	doc_u64(j, "mean_us", n ? time_us / n : 0);
+	doc_close(j);
+}
+
+static void put_service(struct doc *j, const struct view *v, const struct device_view *dv)
+{
+	struct service s;
+
+	model_service(dv->model, v->now_us, &s);
+	if (!s.known) {
+		doc_null(j, "service");
+		return;
+	}
+	doc_open_object(j, "service");
+	put_requests(j, "reads", s.reads, s.read_us);
+	put_requests(j, "writes", s.writes, s.write_us);
+	put_requests(j, "flushes", s.flushes, s.flush_us);
+	doc_u64(j, "busy_us", s.busy_us);
+	doc_u64(j, "in_flight", s.in_flight);
+	doc_close(j);
+}
+
+/* A point in time as time passed since then, or until it; null if there is none. */
+static void put_ago(struct doc *j, const char *key, uint64_t now_us, uint64_t then_us)
+{
+	if (then_us == 0 || then_us > now_us)
+		doc_null(j, key);
+	else
+		doc_u64(j, key, now_us - then_us);
+}
+
+static void put_ahead(struct doc *j, const char *key, uint64_t now_us, uint64_t then_us)
+{
+	if (then_us <= now_us || then_us == USEC_INFINITY)
+		doc_null(j, key);
+	else
+		doc_u64(j, key, then_us - now_us);
+}
+
+static void put_policy(struct doc *j, const struct view *v, const struct device_view *dv,
+		       bool deep)
+{
+	const struct policy_force_copy *p = dv->force_copy;
+
+	doc_open_object(j, "policy");
+	doc_str(j, "state", fc_state_to_string(p->state));
+	doc_u64(j, "stall_us_per_s", policy_force_copy_stall_us_per_s(p));
+	doc_u64(j, "stall_limit_us_per_s", dv->config->stall_us_per_s);
+	doc_str(j, "frozen", dv->frozen);
+	if (deep) {
+		put_ago(j, "state_for_us", v->now_us, p->since_us);
+		put_ago(j, "last_change_ago_us", v->now_us, p->last_change_us);
+		put_ago(j, "quiet_for_us", v->now_us, p->quiet_since_us);
+		put_ahead(j, "next_trial_in_us", v->now_us, p->next_trial_us);
+		doc_u64(j, "trial_interval_us", p->trial_interval_us);
+		put_ahead(j, "frozen_for_us", v->now_us, p->frozen_until_us);
+		doc_double(j, "load_blocks_per_s", p->load_blocks_per_s);
+		doc_u64(j, "long_wait_us", dv->config->long_wait_us);
+		doc_bool(j, "advised", p->advised);
+	}
+	doc_close(j);
+}
+
+static void put_actor(struct doc *j, const char *key, const struct fst_actor *a)
+{
+	char comm[FST_COMM_LEN + 1] = "";
+
+	if (a->pid == 0) {
+		doc_null(j, key);
+		return;
+	}
+	memcpy(comm, a->comm, FST_COMM_LEN);
+	doc_open_object(j, key);
+	doc_str(j, "comm", comm);
+	doc_u64(j, "pid", a->tgid);
+	doc_u64(j, "tid", a->pid);
+	if (a->cgroup)
+		doc_u64(j, "cgroup_id", a->cgroup);
+	else
+		doc_null(j, "cgroup_id");
+	doc_close(j);
+}
+
+static void put_outliers(struct doc *j, const struct device_view *dv)
+{
+	doc_open_array(j, "outliers");
+	for (size_t i = 0; i < dv->n_outliers; i++) {
+		const struct fst_event *e = &dv->outliers[i].event;
+
+		if (e->measure >= FST_MEASURE_MAX)
+			continue;
+		doc_open_object(j, NULL);
+		doc_u64(j, "time_us", dv->outliers[i].time_us);
+		doc_str(j, "measure", measure_to_string(e->measure));
+		doc_u64(j, "duration_us", us(e->duration_ns));
+		put_actor(j, "waiter", &e->waiter);
+		put_actor(j, "committer", &e->committer);
+		doc_close(j);
+	}
+	doc_close(j);
+}
+
+static void put_counters(struct doc *j, const struct fst_dev_stats *s)
+{
+	if (!s) {
+		doc_null(j, "counters");
+		return;
+	}
+	doc_open_object(j, "counters");
+	doc_u64(j, "transactions", s->transactions);
+	doc_u64(j, "blocks_logged", s->blocks_logged);
+	doc_u64(j, "handles", s->handles);
+	doc_u64(j, "checkpoint_transactions", s->ckpt_transactions);
+	doc_u64(j, "checkpoint_forced", s->ckpt_forced);
+	doc_u64(j, "checkpoint_buffers_written", s->ckpt_written);
+	doc_u64(j, "checkpoint_buffers_dropped", s->ckpt_dropped);
+	doc_close(j);
+}
+
+static void put_decisions(struct doc *j, const struct view *v, const char *device)
+{
+	size_t shown = 0, first = v->n_history;
+
+	while (first > 0 && shown < DECISIONS_SHOWN)
+		if (strcmp(view_history(v, --first)->device, device) == 0)
+			shown++;
+	doc_open_array(j, "decisions");
+	for (size_t i = first; i < v->n_history; i++)
+		if (strcmp(view_history(v, i)->device, device) == 0)
+			status_put_decision(j, view_history(v, i));
+	doc_close(j);
+}
+
+void status_put_device(struct doc *j, const struct view *v, const struct device_view *dv,
+		       bool deep)
+{
+	doc_open_object(j, NULL);
+	put_identity(j, dv->device);
+	if (deep)
+		put_identity_deep(j, dv->device);
+	doc_str(j, "verdict", verdict_to_string(dv->verdict));
+	doc_str(j, "verdict_text", dv->verdict_text);
+	put_measures(j, v, dv, deep);
+	doc_open_array(j, "knobs");
+	for (enum knob_id id = 0; id < KNOB_MAX; id++)
+		status_put_knob(j, &dv->knobs[id]);
+	doc_close(j);
+	put_policy(j, v, dv, deep);
+	if (deep) {
+		put_service(j, v, dv);
+		put_counters(j, dv->stats);
+		put_decisions(j, v, dv->device->name);
+		put_outliers(j, dv);
+	}
+	doc_close(j);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of documents that several of them share. Each adds one object. */
+#ifndef FSTUNED_PUBLISH_STATUS_INTERNAL_H
+#define FSTUNED_PUBLISH_STATUS_INTERNAL_H
+
+#include "json.h"
+#include "view.h"
+
+/* How `m` is got; a view without probes measures nothing. Never NULL. */
+const struct probe_measure *view_measure(const struct view *v, enum fst_measure m);
+
+/* NULL: no such device in the view. */
+const struct device_view *view_device(const struct view *v, const char *name);
+
+/* The i-th entry of the history, oldest first. */
+const struct history_entry *view_history(const struct view *v, size_t i);
+
+/* `deep`: with what only `status DEVICE` shows. */
+void status_put_device(struct doc *j, const struct view *v, const struct device_view *dv,
+		       bool deep);
+void status_put_knob(struct doc *j, const struct knob_state *k);
+void status_put_decision(struct doc *j, const struct history_entry *e);
+
+#endif
