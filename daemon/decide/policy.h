@@ -135,7 +135,8 @@ struct policy_force_copy {
 		uint64_t end_us, wait_us, span_us, count, max_us, blocks;
 	} part[FC_WINDOW_PARTS];
 	unsigned head;
-	bool advised; /* in observe mode: the advice was given and still holds */
+	bool advised;    /* in observe mode: the advice was given and still holds */
+	bool copy_known; /* as of the last sample in which anything happened */
 };
 
 /*

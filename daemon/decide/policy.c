@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What all policies share: names and defaults. */
+#include <string.h>
+#include "policy.h"
+
+/* Right for a laptop and for a database host: each says why it is what it is. */
+const struct policy_config policy_config_default = {
+	.force_copy_mode = KNOB_AUTO,
+	.force_copy_value = "",
+	/* 1 % of one task's time: under it nobody notices, and copying would cost for nothing.
+	 */
+	.stall_us_per_s = 10 * USEC_PER_MSEC,
+	/* Two ticks: long enough that one odd wait does not count, short enough to react in 3
+	   s. */
+	.stall_window_us = 2 * USEC_PER_SEC,
+	/* A quarter of a second is what people feel; ordinary commits on disks stay below. */
+	.long_wait_us = 250 * USEC_PER_MSEC,
+	/* Four times the kernel's writeback age (30 s): a pause between two bursts of dirty
+	 * pages is not quiet. */
+	.quiet_us = 2 * USEC_PER_MINUTE,
+	/* At 100 ms each it would be the 10 ms/s at which it is turned on. */
+	.avoided_per_s = 0.1,
+	/* The load has to have fallen clearly, not to waver. */
+	.quiet_ratio = 0.2,
+	/* Two commits at jbd2's default interval of 5 s: waits come from commits. */
+	.trial_us = 10 * USEC_PER_SEC,
+	/* A failed trial costs somebody one stall window at worst: 2 s in 10 min. */
+	.trial_interval_us = 10 * USEC_PER_MINUTE,
+	/* A nightly job must not leave it on for the day. */
+	.trial_interval_max_us = 4 * USEC_PER_HOUR,
+	/* The effect of a change shows only in the commits after it: again, two of them. */
+	.change_interval_us = 10 * USEC_PER_SEC,
+	/* Four times on and off within one first trial interval is no policy but a mistake. */
+	.changes_max = 8,
+	.changes_window_us = 10 * USEC_PER_MINUTE,
+	/* Long enough for what made it flap to pass or for somebody to look. */
+	.freeze_us = 30 * USEC_PER_MINUTE,
+	/* systemd-oomd begins to kill at 60 %; at 10 % tasks already wait for memory. */
+	.memory_pressure_max = 10,
+	/* The kernel's average is over 10 s: before that it says little new. */
+	.memory_time_us = 10 * USEC_PER_SEC,
+};
+
+static const char *const mode_names[] = {
+	[KNOB_AUTO] = "auto",
+	[KNOB_MANUAL] = "manual",
+	[KNOB_OBSERVE] = "observe",
+};
+
+const char *knob_mode_to_string(enum knob_mode m)
+{
+	return (size_t)m < ELEMENTSOF(mode_names) ? mode_names[m] : "unknown";
+}
+
+int knob_mode_from_string(const char *s)
+{
+	for (size_t i = 0; i < ELEMENTSOF(mode_names); i++)
+		if (strcmp(mode_names[i], s) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
+const char *reason_to_string(enum reason r)
+{
+	static const char *const names[REASON_MAX] = {
+		[REASON_NONE] = "none",
+		[REASON_STALL] = "stall",
+		[REASON_LONG_WAIT] = "long-wait",
+		[REASON_TRIAL] = "trial",
+		[REASON_TRIAL_FAILED] = "trial-failed",
+		[REASON_MEMORY] = "memory",
+		[REASON_FROZEN] = "frozen",
+		[REASON_CONFIGURED] = "configured",
+		[REASON_ADMINISTRATOR] = "administrator",
+		[REASON_FOREIGN] = "foreign",
+		[REASON_ADOPTED] = "adopted",
+		[REASON_RESTORED] = "restored",
+	};
+
+	return (size_t)r < REASON_MAX && names[r] ? names[r] : "unknown";
+}
+
+const char *fc_state_to_string(enum fc_state s)
+{
+	static const char *const names[] = {
+		[FC_OFF] = "off",
+		[FC_ON] = "on",
+		[FC_TRIAL] = "trial",
+		[FC_FROZEN] = "frozen",
+	};
+
+	return (size_t)s < ELEMENTSOF(names) ? names[s] : "unknown";
+}
