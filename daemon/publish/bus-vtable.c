@@ -2,7 +2,7 @@
 /* The methods of interface.h. */
 #include <string.h>
 #include "../base/log.h"
-#include "../base/time-util.h"
+#include "../base/units.h"
 #include "bus-internal.h"
 #include "interface.h"
 #include "metrics.h"

@@ -279,10 +279,15 @@ static void check_modules(struct doc *j, const struct view *v, const char *root)
 	char path[512], other[128] = "";
 	glob_t found = { 0 };
 
-	if (v->n_devices == 0)
+	if (v->n_devices == 0 || offered_anywhere(v, KNOB_FORCE_COPY))
 		return;
-	if (offered_anywhere(v, KNOB_FORCE_COPY))
+	snprintf(path, sizeof(path), "%s/lib/modules", root);
+	if (access(path, R_OK | X_OK) < 0) {
+		check(j, "modules", NOTE, "without ProtectKernelModules= in its unit it could",
+		      "the daemon cannot look into /lib/modules for patched modules: %s",
+		      strerror(errno));
 		return;
+	}
 	snprintf(path, sizeof(path), "%s/lib/modules/%s/" MODULES_DIR, root, v->caps->release);
 	if (access(path, F_OK) == 0) {
 		check(j, "modules", PROBLEM,

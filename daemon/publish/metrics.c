@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 #include "../base/hist.h"
-#include "../base/time-util.h"
+#include "../base/units.h"
 #include "metrics.h"
 #include "status-internal.h"
 #include "utf8.h"

@@ -2,7 +2,7 @@
 /* One device as a JSON object: who it is, what it waited for, what is done about it. */
 #include <string.h>
 #include <sys/sysmacros.h>
-#include "../base/time-util.h"
+#include "../base/units.h"
 #include "status-internal.h"
 
 #define DECISIONS_SHOWN 5
@@ -118,6 +118,30 @@ static void put_ahead(struct doc *j, const char *key, uint64_t now_us, uint64_t 
 		doc_u64(j, key, then_us - now_us);
 }
 
+/* What force_copy did in the last minute, where the kernel tells. */
+static void put_copy(struct doc *j, const struct view *v, const struct device_view *dv)
+{
+	uint64_t copied, avoided;
+
+	if (!model_copy(dv->model, v->now_us, &copied, &avoided)) {
+		doc_null(j, "copied_bytes");
+		doc_null(j, "avoided_waits");
+		return;
+	}
+	doc_u64(j, "copied_bytes", copied * dv->device->block_size);
+	doc_u64(j, "avoided_waits", avoided);
+}
+
+static void put_pressure(struct doc *j, const struct model *m)
+{
+	double percent = model_memory_pressure(m);
+
+	if (percent < 0)
+		doc_null(j, "memory_pressure_percent");
+	else
+		doc_double(j, "memory_pressure_percent", percent);
+}
+
 static void put_policy(struct doc *j, const struct view *v, const struct device_view *dv,
 		       bool deep)
 {
@@ -137,7 +161,9 @@ static void put_policy(struct doc *j, const struct view *v, const struct device_
 		put_ahead(j, "frozen_for_us", v->now_us, p->frozen_until_us);
 		doc_double(j, "load_blocks_per_s", p->load_blocks_per_s);
 		doc_u64(j, "long_wait_us", dv->config->long_wait_us);
+		put_pressure(j, dv->model);
 		doc_bool(j, "advised", p->advised);
+		put_copy(j, v, dv);
 	}
 	doc_close(j);
 }

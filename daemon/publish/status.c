@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
-#include "../base/time-util.h"
+#include "../base/units.h"
 #include "status-internal.h"
 #include "status.h"
 
