@@ -35,8 +35,8 @@ ifdef SANITIZE
 SAN        := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -pthread
-BPF_CFLAGS := -target bpf -mcpu=v2 -g -O2 -Wall -Wextra -Werror -D__TARGET_ARCH_x86 \
-	      -I/usr/include/$(shell uname -m)-linux-gnu
+BPF_CFLAGS := -target bpf -mcpu=v2 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
+	      -D__TARGET_ARCH_x86 -I/usr/include/$(shell uname -m)-linux-gnu
 
 ifeq ($(V),1)
 Q    :=

@@ -109,6 +109,8 @@ enum fst_event_type {
 	FST_EVENT_WAKE, /* first sample after wake_armed was set */
 };
 
+#define FST_EVENTS_BYTES (256 * 1024) /* of the ring buffer: some 2,300 events */
+
 /* Element of the ring buffer "events". */
 struct fst_event {
 	__u64 ts_ns; /* CLOCK_MONOTONIC, end of the wait */

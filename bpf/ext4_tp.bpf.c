@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* ext4 by classic tracepoints: fsync where there is no BTF. See ext4.bpf.c and jbd2_tp.bpf.c.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "classic.h"
+#include "fsync.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+SEC("tracepoint/ext4/ext4_sync_file_enter")
+int fsync_enter(void *ctx)
+{
+	fsync_begin();
+	return 0;
+}
+
+SEC("tracepoint/ext4/ext4_sync_file_exit")
+int fsync_exit(void *ctx)
+{
+	fsync_end(classic_field(ctx, CLASSIC_FSYNC_DEV));
+	return 0;
+}

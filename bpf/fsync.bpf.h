@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An fsync, shared by the ways to get at it. The device is taken at the end: the tracepoint
+ * at the begin goes by the file's path, and for a file of an overlay, up to 6.8, that is the
+ * overlay's own, which would hide all fsyncs of containers.
+ */
+#ifndef FSYNC_BPF_H
+#define FSYNC_BPF_H
+
+#include "start.bpf.h"
+
+static __always_inline void fsync_begin(void)
+{
+	wait_begin(FST_FSYNC, 0);
+}
+
+static __always_inline void fsync_end(__u32 dev)
+{
+	__u32 none;
+	__u64 start = wait_take(FST_FSYNC, &none), now;
+	struct fst_dev_stats *st;
+
+	if (!start)
+		return;
+	st = stats_of(dev);
+	if (!st)
+		return;
+	now = bpf_ktime_get_ns();
+	record(st, dev, FST_FSYNC, now - start, now);
+}
+
+#endif
