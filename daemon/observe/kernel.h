@@ -7,6 +7,7 @@
 #define FSTUNED_OBSERVE_KERNEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Ways to get at an event, best first. */
 enum way {
@@ -38,6 +39,19 @@ struct kernel_caps {
 /* Loads and attaches tiny programs and lets them go again. 0, or -errno if nothing at all
  * works. */
 int kernel_caps_probe(struct kernel_caps *ret);
+
+/* A name to look for in BTF: a function, or else a type (a tracepoint T is btf_trace_T). */
+struct btf_name {
+	const char *name;
+	bool func;
+	bool found;
+};
+
+/*
+ * Looks all of them up in the BTF of the kernel and of the modules that are loaded now: one
+ * pass, since reading BTF costs milliseconds and megabytes. Finds nothing without BTF.
+ */
+void kernel_find_btf(const struct kernel_caps *caps, struct btf_name *names, size_t n);
 
 /* True if kernel or a loaded module has BTF of a function of this name. */
 bool kernel_has_btf_func(const struct kernel_caps *caps, const char *func);
