@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "bpf/ext4.skel.h"
+#include "bpf/ext4_tp.skel.h"
+#include "bpf/jbd2.skel.h"
+#include "bpf/jbd2_tp.skel.h"
+#include "probe-table.h"
+
+#define TRACEPOINT (WAY_BIT(WAY_TP_BTF) | WAY_BIT(WAY_TRACEPOINT))
+#define FENTRY WAY_BIT(WAY_FENTRY)
+#define KPROBE WAY_BIT(WAY_KPROBE)
+
+/*
+ * Static functions may have been inlined or split by the compiler; then there is no BTF of
+ * them and their measure is not to be had. A kretprobe is no way for waits that very many
+ * tasks are in at once: its instances run out.
+ */
+const struct hook hooks[HOOK_MAX] = {
+	[HOOK_COMMIT_START] = { "jbd2_start_commit", "commit_start", FS_JBD2, TRACEPOINT,
+				false },
+	[HOOK_COMMIT_FLUSH] = { "jbd2_commit_flushing", "commit_flush", FS_JBD2, TRACEPOINT,
+				false },
+	[HOOK_COMMIT_LOG] = { "jbd2_commit_logging", "commit_log", FS_JBD2, TRACEPOINT, false },
+	[HOOK_COMMIT_RECORD] = { "journal_submit_commit_record", "commit_rec", FS_JBD2, FENTRY,
+				 true },
+	[HOOK_COMMIT_STATS] = { "jbd2_run_stats", "commit_stats", FS_JBD2, TRACEPOINT, false },
+	[HOOK_COMMIT_END] = { "jbd2_end_commit", "commit_end", FS_JBD2, TRACEPOINT, false },
+	[HOOK_CHECKPOINT_STATS] = { "jbd2_checkpoint_stats", "ckpt_stats", FS_JBD2, TRACEPOINT,
+				    false },
+	[HOOK_CHECKPOINT] = { "jbd2_log_do_checkpoint", "ckpt", FS_JBD2, FENTRY | KPROBE,
+			      false },
+	[HOOK_LOG_SPACE] = { "__jbd2_log_wait_for_space", "space", FS_JBD2, FENTRY | KPROBE,
+			     false },
+	[HOOK_LOCKED] = { "wait_transaction_locked", "locked", FS_JBD2, FENTRY, false },
+	[HOOK_WAIT_COMMIT] = { "jbd2_log_wait_commit", "waitc", FS_JBD2, FENTRY, false },
+	[HOOK_SHADOW] = { "out_of_line_wait_on_bit", "shadow", FS_JBD2, FENTRY, false },
+	[HOOK_FSYNC_ENTER] = { "ext4_sync_file_enter", "fsync_enter", FS_EXT4, TRACEPOINT,
+			       false },
+	[HOOK_FSYNC_EXIT] = { "ext4_sync_file_exit", "fsync_exit", FS_EXT4, TRACEPOINT, false },
+};
+
+const struct measure measures[FST_MEASURE_MAX] = {
+	[FST_COMMIT] = { "commit", FS_JBD2, { HOOK_COMMIT_START, HOOK_COMMIT_END }, 2 },
+	[FST_COMMIT_LOCKING] = { "commit_locking",
+				 FS_JBD2,
+				 { HOOK_COMMIT_START, HOOK_COMMIT_FLUSH },
+				 2 },
+	[FST_COMMIT_FLUSHING] = { "commit_flushing",
+				  FS_JBD2,
+				  { HOOK_COMMIT_START, HOOK_COMMIT_FLUSH, HOOK_COMMIT_LOG },
+				  3 },
+	[FST_COMMIT_LOGGING] = { "commit_logging",
+				 FS_JBD2,
+				 { HOOK_COMMIT_START, HOOK_COMMIT_LOG, HOOK_COMMIT_STATS },
+				 3 },
+	[FST_COMMIT_RECORD] = { "commit_record",
+				FS_JBD2,
+				{ HOOK_COMMIT_RECORD, HOOK_COMMIT_START, HOOK_COMMIT_STATS },
+				3 },
+	[FST_COMMIT_CALLBACK] = { "commit_callback",
+				  FS_JBD2,
+				  { HOOK_COMMIT_START, HOOK_COMMIT_STATS, HOOK_COMMIT_END },
+				  3 },
+	[FST_CHECKPOINT] = { "checkpoint", FS_JBD2, { HOOK_CHECKPOINT }, 1 },
+	[FST_LOG_SPACE_WAIT] = { "log_space_wait", FS_JBD2, { HOOK_LOG_SPACE }, 1 },
+	[FST_TRANSACTION_WAIT] = { "transaction_wait", FS_JBD2, { HOOK_LOCKED }, 1 },
+	[FST_COMMIT_WAIT] = { "commit_wait", FS_JBD2, { HOOK_WAIT_COMMIT }, 1 },
+	[FST_SHADOW_WAIT] = { "shadow_wait", FS_JBD2, { HOOK_SHADOW }, 1 },
+	[FST_FSYNC] = { "fsync", FS_EXT4, { HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT }, 2 },
+};
+
+/* include/trace/events/jbd2.h, include/trace/events/ext4.h */
+const struct classic_source classic_sources[CLASSIC_FIELD_MAX] = {
+	[CLASSIC_COMMIT_DEV] = { HOOK_COMMIT_START, "dev" },
+	[CLASSIC_COMMIT_TID] = { HOOK_COMMIT_START, "transaction" },
+	[CLASSIC_RUN_DEV] = { HOOK_COMMIT_STATS, "dev" },
+	[CLASSIC_RUN_TID] = { HOOK_COMMIT_STATS, "tid" },
+	[CLASSIC_RUN_HANDLES] = { HOOK_COMMIT_STATS, "handle_count" },
+	[CLASSIC_RUN_BLOCKS] = { HOOK_COMMIT_STATS, "blocks_logged" },
+	[CLASSIC_END_DEV] = { HOOK_COMMIT_END, "dev" },
+	[CLASSIC_END_TID] = { HOOK_COMMIT_END, "transaction" },
+	[CLASSIC_CHECKPOINT_DEV] = { HOOK_CHECKPOINT_STATS, "dev" },
+	[CLASSIC_CHECKPOINT_FORCED] = { HOOK_CHECKPOINT_STATS, "forced_to_close" },
+	[CLASSIC_CHECKPOINT_WRITTEN] = { HOOK_CHECKPOINT_STATS, "written" },
+	[CLASSIC_CHECKPOINT_DROPPED] = { HOOK_CHECKPOINT_STATS, "dropped" },
+	[CLASSIC_FSYNC_DEV] = { HOOK_FSYNC_EXIT, "dev" },
+};
+
+size_t hook_programs(const struct hook *h, enum way way, char names[static 2][PROG_NAME_MAX])
+{
+	static const char *const suffix[WAY_MAX][2] = {
+		[WAY_TP_BTF] = { "" },
+		[WAY_FENTRY] = { "_enter", "_exit" },
+		[WAY_KPROBE] = { "_kenter", "_kexit" },
+		[WAY_TRACEPOINT] = { "" },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2 && suffix[way][i] && !(i && h->enter_only); i++)
+		(void)snprintf(names[n++], PROG_NAME_MAX, "%s%s", h->prog, suffix[way][i]);
+	return n;
+}
+
+const void *hook_object(enum fs_kind fs, bool classic, size_t *ret_size)
+{
+	if (fs == FS_JBD2)
+		return classic ? jbd2_tp_bpf__elf_bytes(ret_size)
+			       : jbd2_bpf__elf_bytes(ret_size);
+	return classic ? ext4_tp_bpf__elf_bytes(ret_size) : ext4_bpf__elf_bytes(ret_size);
+}
+
+const char *fs_kind_to_string(enum fs_kind fs)
+{
+	return fs == FS_JBD2 ? "jbd2" : "ext4";
+}
+
+const char *measure_to_string(enum fst_measure m)
+{
+	return m < FST_MEASURE_MAX ? measures[m].name : "none";
+}
