@@ -34,6 +34,14 @@ struct ledger_entry {
 	uint64_t time_us; /* CLOCK_REALTIME */
 };
 
+/* What an entry and the knob's present value say together. */
+enum ledger_claim {
+	CLAIM_NONE,    /* no entry */
+	CLAIM_OURS,    /* the policy's, to be given back */
+	CLAIM_PINNED,  /* the administrator's, to be left */
+	CLAIM_FOREIGN, /* neither what we wrote nor what we were to replace */
+};
+
 struct ledger {
 	char *path;
 	struct ledger_entry *entries;
@@ -49,6 +57,9 @@ int ledger_parse(const char *text, size_t len, struct ledger_entry **ret, size_t
 
 struct ledger_entry *ledger_find(struct ledger *l, const struct device_id *id,
 				 enum knob_id knob);
+
+/* Pure. An intent is decided by the value: either it was carried out or it was not. */
+enum ledger_claim ledger_claim(const struct ledger_entry *e, const char *value);
 
 /* Insert or replace, remove, and store; memory is unchanged if storing fails (-errno). */
 int ledger_put(struct ledger *l, const struct ledger_entry *e);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Giving back what is still ours, from the ledger and the knob files alone. */
+#include <string.h>
+#include "../base/log.h"
+#include "../base/time-util.h"
+#include "actuator-internal.h"
+#include "change-log.h"
+
+static bool path_is_below(const char *path, const char *sysroot)
+{
+	size_t n = strlen(sysroot);
+
+	return strncmp(path, sysroot, n) == 0 && strncmp(path + n, "/proc/fs/", 9) == 0;
+}
+
+/* Is it still the mount that the entry is about, and a file that a knob can be? */
+static bool is_there(const struct ledger_entry *e, const char *sysroot)
+{
+	struct device_id id;
+	int r = device_id_read(e->device, &id);
+
+	if (r < 0 || !device_id_equal(&id, &e->id)) {
+		log_debug("%s: the mount whose %s was set is gone", e->device,
+			  knob_ops(e->knob)->name);
+		return false;
+	}
+	if (!path_is_below(e->path, sysroot)) {
+		log_warning("%s: %s is no place of a knob, left alone", e->device, e->path);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * The intent goes first here too: a daemon that starts after a SIGKILL must not take what we
+ * gave back for a foreign write. But where it cannot be stored, giving back matters more.
+ */
+static void note_intent(struct ledger *l, const struct ledger_entry *e, const char *value)
+{
+	struct ledger_entry intent = *e;
+	int r;
+
+	intent.state = LEDGER_INTENT;
+	intent.reason = REASON_RESTORED;
+	intent.pinned = intent.from_pinned = false;
+	*intent.by = '\0';
+	snprintf(intent.from, sizeof(intent.from), "%s", value);
+	memcpy(intent.written, e->original, sizeof(intent.written));
+	intent.time_us = now_realtime_us();
+	r = ledger_put(l, &intent);
+	if (r < 0)
+		log_warning_errno(r, "%s: %m", l->path);
+}
+
+/* 1 written, 0 nothing to write, -errno. */
+static int give_back(struct ledger *l, const struct ledger_entry *e, const char *value)
+{
+	const struct knob_ops *ops = knob_ops(e->knob);
+	struct decision d = { .knob = e->knob, .reason = REASON_RESTORED };
+	char now[KNOB_VALUE_MAX];
+	int r;
+
+	if (strcmp(value, e->original) == 0)
+		return 0;
+	snprintf(d.from, sizeof(d.from), "%s", value);
+	memcpy(d.to, e->original, sizeof(d.to));
+	snprintf(d.why, sizeof(d.why), "given back as it was found");
+	note_intent(l, e, value);
+	r = ops->write(e->path, e->original);
+	if (r == 0)
+		r = ops->read(e->path, now);
+	if (r == 0 && strcmp(now, e->original) != 0)
+		r = -EIO;
+	change_log(e->device, &d, r);
+	return r < 0 ? r : 1;
+}
+
+/* *ret_keep: the entry stays. Returns 1 if the knob was written, 0 if not, -errno. */
+static int restore(struct ledger *l, const struct ledger_entry *e, const char *sysroot,
+		   bool *ret_keep)
+{
+	char value[KNOB_VALUE_MAX];
+	int r;
+
+	*ret_keep = false;
+	if (!is_there(e, sysroot))
+		return 0;
+	r = knob_ops(e->knob)->read(e->path, value);
+	if (r == -ENOENT || r == -ENODEV)
+		return 0;
+	if (r < 0) {
+		*ret_keep = true;
+		return log_warning_errno(r, "%s: cannot read %s, not given back: %m", e->device,
+					 e->path);
+	}
+	switch (ledger_claim(e, value)) {
+	case CLAIM_OURS:
+		r = give_back(l, e, value);
+		*ret_keep = r < 0;
+		return r;
+	case CLAIM_PINNED:
+		*ret_keep = true;
+		return 0;
+	case CLAIM_FOREIGN:
+		log_notice("%s: %s is %s, somebody else's: left alone", e->device,
+			   knob_ops(e->knob)->name, value);
+		return 0;
+	case CLAIM_NONE:
+		break;
+	}
+	return 0;
+}
+
+static int restore_entries(struct ledger *l, const char *sysroot)
+{
+	_cleanup_free_ struct ledger_entry *entries = calloc(l->n + 1, sizeof(*entries));
+	size_t n = l->n;
+	int written = 0, error = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	/* A copy: the ledger changes with each. */
+	if (n > 0)
+		memcpy(entries, l->entries, n * sizeof(*entries));
+	for (size_t i = 0; i < n; i++) {
+		bool keep;
+		int r = restore(l, &entries[i], sysroot, &keep);
+
+		if (r < 0 && error == 0)
+			error = r;
+		if (r > 0)
+			written++;
+		r = keep ? 0 : ledger_remove(l, &entries[i].id, entries[i].knob);
+		if (r < 0)
+			log_warning_errno(r, "%s: %m", l->path);
+	}
+	return error < 0 ? error : written;
+}
+
+int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shutting_down)
+{
+	_cleanup_free_ char *root = NULL;
+	_cleanup_(ledger_close) struct ledger ledger = { 0 };
+	int r;
+
+	/* None of today's knobs is a reconfiguration: a write to /proc is right at any time. */
+	(void)shutting_down;
+	r = sysroot_resolve(sysroot, &root);
+	if (r < 0)
+		return log_error_errno(r, "%s: %m", sysroot);
+	r = ledger_open(&ledger, runtime_dir);
+	if (r == -EBADMSG)
+		return log_error_errno(
+			r,
+			"%s: not a ledger of this version, renamed to .bad; nothing is "
+			"given back",
+			ledger.path);
+	if (r < 0)
+		return log_error_errno(r, "Cannot read %s: %m",
+				       ledger.path ? ledger.path : runtime_dir);
+	return restore_entries(&ledger, root);
+}
