@@ -11,8 +11,6 @@
 #include "fstuned.h"
 #include "hist.bpf.h"
 
-#define STARTS_MAX 8192 /* tasks that wait at once; beyond, the longest untouched are lost */
-
 /* One entry per tracked device, made and removed by user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

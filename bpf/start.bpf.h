@@ -7,58 +7,82 @@
 
 #include "record.bpf.h"
 
-struct start_key {
-	__u32 pid;
-	__u32 measure;
-};
+#define STARTS_MAX 1024    /* slots; a power of two, and all of them in 16 KiB */
+#define OVERFLOW_MAX 8192  /* tasks more that wait at once; beyond, the oldest are lost */
+#define TAG_MEASURE_BITS 4 /* a pid has at most 22 (include/linux/threads.h) */
+
+_Static_assert(FST_MEASURE_MAX <= 1 << TAG_MEASURE_BITS, "measures fit into a tag");
 
 struct start {
-	__u64 ns; /* 0: no wait in progress */
+	__u64 ns; /* 0: free */
 	__u32 dev;
-	__u32 pid; /* again: an LRU map may give an entry away while it is written to */
+	__u32 tag; /* which task waits for what */
 };
 
+/*
+ * Slots by thread id. An array is looked up without a call, so that the common case costs
+ * two memory accesses; a hash would be inserted into and deleted from by each wait. A task
+ * whose slot is taken goes to the overflow. Two that take one slot in the same instant may
+ * lose one sample.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, STARTS_MAX);
-	__type(key, struct start_key);
+	__type(key, __u32);
 	__type(value, struct start);
 } starts SEC(".maps");
 
-/*
- * An entry is disarmed at the end, not deleted, and armed in place the next time: a
- * task that waits once mostly waits again, and deleting and inserting costs several times
- * as much as that. A lost end is overwritten by the next begin; a lost begin finds nothing
- * armed and gives no sample; entries of dead tasks are the first to be evicted.
- */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, OVERFLOW_MAX);
+	__type(key, __u32); /* tag */
+	__type(value, struct start);
+} overflow SEC(".maps");
+
+static __always_inline __u32 start_tag(enum fst_measure m)
+{
+	return (__u32)bpf_get_current_pid_tgid() << TAG_MEASURE_BITS | m;
+}
+
+static __always_inline struct start *start_slot(__u32 tag)
+{
+	__u32 slot = (tag >> TAG_MEASURE_BITS) % STARTS_MAX;
+
+	return bpf_map_lookup_elem(&starts, &slot);
+}
+
+/* A begin whose end was lost is overwritten by the same task's next. */
 static __always_inline void wait_begin(enum fst_measure m, __u32 dev)
 {
-	struct start_key key = { .pid = (__u32)bpf_get_current_pid_tgid(), .measure = m };
-	struct start *s = bpf_map_lookup_elem(&starts, &key);
+	__u32 tag = start_tag(m);
+	struct start *s = start_slot(tag);
+	struct start begun = { .ns = bpf_ktime_get_ns(), .dev = dev, .tag = tag };
 
-	if (s) {
-		s->pid = key.pid;
-		s->dev = dev;
-		s->ns = bpf_ktime_get_ns();
-	} else {
-		struct start begun = { .ns = bpf_ktime_get_ns(), .dev = dev, .pid = key.pid };
-
-		bpf_map_update_elem(&starts, &key, &begun, BPF_ANY);
-	}
+	if (s && (!s->ns || s->tag == tag))
+		*s = begun;
+	else
+		bpf_map_update_elem(&overflow, &tag, &begun, BPF_ANY);
 }
 
 /* Ends this task's wait. Returns when it began, 0 if no begin was seen. */
 static __always_inline __u64 wait_take(enum fst_measure m, __u32 *dev)
 {
-	struct start_key key = { .pid = (__u32)bpf_get_current_pid_tgid(), .measure = m };
-	struct start *s = bpf_map_lookup_elem(&starts, &key);
+	__u32 tag = start_tag(m);
+	struct start *s = start_slot(tag);
 	__u64 ns;
 
-	if (!s || s->pid != key.pid)
+	if (s && s->ns && s->tag == tag) {
+		ns = s->ns;
+		*dev = s->dev;
+		s->ns = 0;
+		return ns;
+	}
+	s = bpf_map_lookup_elem(&overflow, &tag);
+	if (!s)
 		return 0;
 	ns = s->ns;
 	*dev = s->dev;
-	s->ns = 0;
+	bpf_map_delete_elem(&overflow, &tag);
 	return ns;
 }
 
