@@ -84,8 +84,8 @@ static void iov_add(struct iovec *iov, size_t *n, const void *data, size_t len)
  */
 static void send_journal(int level, const char *const *fields, const char *line)
 {
-	/* four elements a field, and a few for the fixed ones */
-	struct iovec iov[FIELDS_MAX * 4 + 4];
+	/* five elements a field with a newline, and four for the fixed ones */
+	struct iovec iov[FIELDS_MAX * 5 + 4];
 	uint64_t lengths[FIELDS_MAX];
 	char head[128];
 	size_t n = 0;

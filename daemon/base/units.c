@@ -11,7 +11,7 @@ char *format_time_us(char *buf, size_t size, uint64_t us)
 		const char *name;
 	} steps[] = {
 		{ USEC_PER_MSEC, 1, "us" },
-		{ USEC_PER_SEC, 1e3, "ms" },
+		{ USEC_PER_SEC - 500, 1e3, "ms" }, /* 999.5 would be written as 1000 */
 		{ 60 * USEC_PER_SEC, 1e6, "s" },
 		{ 3600 * USEC_PER_SEC, 60e6, "min" },
 		{ 86400 * USEC_PER_SEC, 3600e6, "h" },

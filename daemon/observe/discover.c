@@ -13,11 +13,12 @@
 #define COMM_SHORT 15
 #define JOURNAL_THREAD "jbd2/"
 
-static const char *discover_root = "";
+/* A copy: a thread may be looking at something when a test has gone on. */
+static char discover_root[128];
 
 void discover_set_root(const char *root)
 {
-	discover_root = root;
+	snprintf(discover_root, sizeof(discover_root), "%s", root);
 }
 
 int discover_path(char *buf, size_t size, const char *format, ...)
