@@ -91,7 +91,8 @@ int names_read(struct names *ret, const char *dir)
 	}
 	if (errno)
 		return -errno;
-	qsort(n.v, n.n, sizeof(*n.v), name_cmp);
+	if (n.n)
+		qsort(n.v, n.n, sizeof(*n.v), name_cmp);
 	*ret = n;
 	n = (struct names){ 0 };
 	return 0;
