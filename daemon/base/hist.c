@@ -38,22 +38,25 @@ bool hist_diff(const struct fst_hist *now, const struct fst_hist *before, struct
 		before = &nothing;
 
 	*ret = (struct hist){ 0 };
-	if (now->count == before->count)
-		return false;
-
+	/*
+	 * By the slots alone: a copy made in the middle of an update may have a slot that its
+	 * count lacks. A difference by counts would pass that sample over, and the next one
+	 * would start behind it.
+	 */
 	for (unsigned i = 0; i < FST_HIST_SLOTS; i++) {
 		uint64_t d = now->slot[i] - before->slot[i];
 
 		ret->slot[i] = d > UINT32_MAX ? UINT32_MAX : (uint32_t)d;
-		/* The slots are the count: one copied in the middle of an update would differ.
-		 */
 		ret->count += ret->slot[i];
 		if (d)
 			highest = i;
 	}
 	ret->sum_ns = now->sum_ns - before->sum_ns;
-	ret->max_ns = now->max_ns > before->max_ns ? now->max_ns : hist_mid_ns(highest);
-	return ret->count > 0;
+	if (now->max_ns > before->max_ns)
+		ret->max_ns = now->max_ns;
+	else if (ret->count)
+		ret->max_ns = hist_mid_ns(highest);
+	return ret->count || ret->sum_ns;
 }
 
 void hist_add(struct hist *a, const struct hist *b)
