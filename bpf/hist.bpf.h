@@ -6,6 +6,8 @@
 #ifndef HIST_BPF_H
 #define HIST_BPF_H
 
+#include "fstuned.h"
+
 /* Beyond this (about 2.4 h) the product below would overflow; it is "above 64 s" anyway. */
 #define FST_HIST_CLAMP_NS (1ULL << 43)
 

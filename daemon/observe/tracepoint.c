@@ -58,7 +58,8 @@ int tracepoint_field(const char *format, const char *field, uint16_t *ret_offset
 		    strncmp(end - len, field, len) == 0) {
 			if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2)
 				break;
-			if (size < sizeof(uint32_t) || offset + size > UINT16_MAX)
+			if (size < sizeof(uint32_t) || size > UINT16_MAX ||
+			    offset > UINT16_MAX - size)
 				return -ERANGE;
 			if (BYTE_ORDER == BIG_ENDIAN)
 				offset += size - sizeof(uint32_t);
