@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+#include "../daemon/base/cleanup.h"
+#include "../daemon/base/units.h"
+#include "answer.h"
+#include "column.h"
+#include "term.h"
+
+/* --- what a cell is made from --- */
+
+static void copy(const char *s, char *ret)
+{
+	_cleanup_free_ char *clean = text_printable(*s ? s : "-");
+
+	snprintf(ret, CELL_MAX, "%s", clean ? clean : "?");
+}
+
+struct column_kind {
+	const char *name;
+	const char *heading;
+	const char *key; /* a string of the device; NULL: `cell` */
+	void (*cell)(struct json_object *device, char *ret);
+};
+
+static void cell_knob(struct json_object *device, char *ret)
+{
+	struct json_object *k = answer_element(device, "knobs", 0);
+
+	if (answer_bool(k, "supported"))
+		snprintf(ret, CELL_MAX, "%s %s%s", answer_str(k, "value"),
+			 answer_str(k, "mode"), answer_bool(k, "busy") ? "..." : "");
+	else
+		strcpy(ret, "-");
+}
+
+static void cell_value(struct json_object *device, char *ret)
+{
+	copy(answer_str(answer_element(device, "knobs", 0), "value"), ret);
+}
+
+static void cell_mode(struct json_object *device, char *ret)
+{
+	copy(answer_str(answer_element(device, "knobs", 0), "mode"), ret);
+}
+
+static void cell_policy(struct json_object *device, char *ret)
+{
+	copy(answer_str(answer_get(device, "policy"), "state"), ret);
+}
+
+static const struct column_kind kinds[] = {
+	{ "DEVICE", "DEVICE", "device", NULL },
+	{ "MOUNTPOINT", "MOUNTED ON", "mountpoint", NULL },
+	{ "FSTYPE", "FS", "fstype", NULL },
+	{ "FORCE-COPY", "FORCE_COPY", NULL, cell_knob },
+	{ "VALUE", "VALUE", NULL, cell_value },
+	{ "MODE", "MODE", NULL, cell_mode },
+	{ "POLICY", "POLICY", NULL, cell_policy },
+	{ "DEV", "DEV", "dev", NULL },
+	{ "UUID", "UUID", "uuid", NULL },
+	{ "LABEL", "LABEL", "label", NULL },
+	{ "JOURNAL", "JOURNAL", "journal", NULL },
+	{ "STATE", "STATE", "verdict", NULL },
+	{ "VERDICT", "VERDICT", "verdict_text", NULL },
+};
+
+static const struct {
+	const char *name;
+	const char *measure;
+} measures[] = {
+	{ "COMMIT", "commit" },
+	{ "FSYNC", "fsync" },
+	{ "SHADOW", "shadow_wait" },
+	{ "CHECKPOINT", "checkpoint" },
+	{ "LOG-SPACE", "log_space_wait" },
+	{ "TRANSACTION", "transaction_wait" },
+	{ "COMMIT-WAIT", "commit_wait" },
+};
+
+static const struct {
+	const char *suffix;
+	const char *figure;
+} figures[] = {
+	{ "", NULL },           { "-P50", "p50_us" }, { "-P99", "p99_us" },
+	{ "-P999", "p999_us" }, { "-MAX", "max_us" }, { "-MEAN", "mean_us" },
+	{ "-COUNT", "count" },  { "-RATE", "per_s" }, { "-LOAD", "time_us_per_s" },
+};
+
+/* --- finding them --- */
+
+int column_find(const char *name, struct column *ret)
+{
+	*ret = (struct column){ 0 };
+	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+		if (strcasecmp(name, kinds[i].name) == 0) {
+			ret->kind = &kinds[i];
+			ret->heading = kinds[i].heading;
+			snprintf(ret->name, sizeof(ret->name), "%s", kinds[i].name);
+			return 0;
+		}
+	for (size_t m = 0; m < ELEMENTSOF(measures); m++)
+		for (size_t f = 0; f < ELEMENTSOF(figures); f++) {
+			snprintf(ret->name, sizeof(ret->name), "%s%s", measures[m].name,
+				 figures[f].suffix);
+			if (strcasecmp(name, ret->name) != 0)
+				continue;
+			ret->measure = measures[m].measure;
+			ret->figure = figures[f].figure;
+			ret->number = true;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int columns_parse(const char *list, struct column *ret, char *error, size_t error_size)
+{
+	int n = 0;
+
+	for (;;) {
+		size_t len = strcspn(list, ",");
+		char name[32];
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, list);
+		if (n == COLUMNS_MAX) {
+			snprintf(error, error_size, "more than %d columns", COLUMNS_MAX);
+			return -E2BIG;
+		}
+		if (len >= sizeof(name) || column_find(name, &ret[n]) < 0) {
+			snprintf(error, error_size, "no column \"%s\" (see -o help)", name);
+			return -ENOENT;
+		}
+		n++;
+		if (!list[len])
+			return n;
+		list += len + 1;
+	}
+}
+
+void columns_help(FILE *f)
+{
+	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+		fprintf(f, "%s\n", kinds[i].name);
+	for (size_t m = 0; m < ELEMENTSOF(measures); m++)
+		for (size_t i = 0; i < ELEMENTSOF(figures); i++)
+			fprintf(f, "%s%s\n", measures[m].name, figures[i].suffix);
+}
+
+/* --- cells --- */
+
+static bool is_measured(struct json_object *status, const char *measure)
+{
+	for (size_t i = 0; i < answer_length(status, "measures"); i++) {
+		struct json_object *m = answer_element(status, "measures", i);
+
+		if (answer_is_str(m, "measure", measure))
+			return !answer_is_str(m, "way", "none");
+	}
+	return false;
+}
+
+static void cell_measure(const struct column *c, struct json_object *status,
+			 struct json_object *device, char *ret)
+{
+	struct json_object *m = answer_get(answer_get(device, "measures"), c->measure);
+	char p50[TIME_STR_MAX], p99[TIME_STR_MAX], max[TIME_STR_MAX];
+
+	if (!m)
+		strcpy(ret, is_measured(status, c->measure) ? "-" : "n/a");
+	else if (!c->figure)
+		snprintf(ret, CELL_MAX, "%s/%s/%s", answer_time(m, "p50_us", p50),
+			 answer_time(m, "p99_us", p99), answer_time(m, "max_us", max));
+	else if (strcmp(c->figure, "count") == 0)
+		snprintf(ret, CELL_MAX, "%llu", (unsigned long long)answer_u64(m, "count"));
+	else if (strcmp(c->figure, "per_s") == 0)
+		snprintf(ret, CELL_MAX, "%.1f", answer_double(m, "per_s"));
+	else
+		snprintf(ret, CELL_MAX, "%s", answer_time(m, c->figure, max));
+}
+
+void column_cell(const struct column *c, struct json_object *status, struct json_object *device,
+		 char ret[static CELL_MAX])
+{
+	if (c->measure)
+		cell_measure(c, status, device, ret);
+	else if (c->kind->cell)
+		c->kind->cell(device, ret);
+	else
+		copy(answer_str(device, c->kind->key), ret);
+}
+
+static double number_of(const struct column *c, struct json_object *device)
+{
+	struct json_object *m = answer_get(answer_get(device, "measures"), c->measure);
+
+	/* Devices without such events come last, also after those that waited 0 us. */
+	return m ? answer_double(m, c->figure ? c->figure : "p99_us") : -1;
+}
+
+int column_compare(const struct column *c, struct json_object *a, struct json_object *b)
+{
+	char left[CELL_MAX], right[CELL_MAX];
+
+	if (c->number) {
+		double l = number_of(c, a), r = number_of(c, b);
+
+		return l > r ? -1 : l < r;
+	}
+	column_cell(c, NULL, a, left);
+	column_cell(c, NULL, b, right);
+	return strverscmp(left, right);
+}

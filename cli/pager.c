@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "../daemon/base/cleanup.h"
+#include "term.h"
+
+#define PAGER_WORDS_MAX 16
+
+static pid_t pager_pid;
+
+/* As systemd's tools choose: an empty one, and "cat", mean none. */
+static const char *choose(void)
+{
+	const char *pager = getenv("SYSTEMD_PAGER");
+
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		pager = "less";
+	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+}
+
+static _Noreturn void run(const char *pager, int fd)
+{
+	_cleanup_free_ char *line = strdup(pager);
+	char *words[PAGER_WORDS_MAX + 1], *save = NULL;
+	size_t n = 0;
+
+	dup2(fd, STDIN_FILENO);
+	setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSX", 1);
+	for (char *w = line ? strtok_r(line, " \t", &save) : NULL; w && n < PAGER_WORDS_MAX;
+	     w = strtok_r(NULL, " \t", &save))
+		words[n++] = w;
+	words[n] = NULL;
+	if (n)
+		execvp(words[0], words);
+
+	/* None to be had: pass on what comes. */
+	for (char buf[4096];;) {
+		ssize_t got = read(STDIN_FILENO, buf, sizeof(buf));
+
+		if (got <= 0 || write(STDOUT_FILENO, buf, (size_t)got) != got)
+			_exit(0);
+	}
+}
+
+void pager_open(const struct term *t, bool wanted)
+{
+	const char *pager = choose();
+	int fd[2];
+
+	if (!t->tty || !wanted || !pager || pipe(fd) < 0)
+		return;
+	fflush(stdout);
+	pager_pid = fork();
+	if (pager_pid == 0) {
+		close(fd[1]);
+		run(pager, fd[0]);
+	}
+	if (pager_pid > 0)
+		dup2(fd[1], STDOUT_FILENO);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+int pager_close(void)
+{
+	int r = 0;
+
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout))
+		r = errno ? -errno : -EIO;
+	if (fclose(stdout) != 0 && r == 0)
+		r = -errno;
+	if (pager_pid > 0)
+		while (waitpid(pager_pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	return r;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+#include "../daemon/base/units.h"
+#include "../daemon/publish/interface.h"
+#include "answer.h"
+#include "client.h"
+#include "column.h"
+#include "device-name.h"
+#include "table.h"
+#include "verbs.h"
+
+#define MANY_DEVICES 20 /* beyond: only those tuned or in trouble */
+#define UNAVAILABLE_NAMED 3
+#define DEFAULT_COLUMNS "DEVICE,MOUNTPOINT,FSTYPE,COMMIT,FSYNC,SHADOW,FORCE-COPY"
+#define MOUNTPOINT_COLUMN 1
+#define MOUNTPOINT_WIDTH_MIN 10 /* its heading */
+
+/* --- the line about the daemon --- */
+
+static void print_unavailable(struct json_object *status)
+{
+	size_t n = 0, all = answer_length(status, "measures");
+	char names[256] = "";
+
+	for (size_t i = 0; i < all; i++) {
+		struct json_object *m = answer_element(status, "measures", i);
+
+		if (!answer_is_str(m, "way", "none"))
+			continue;
+		if (n < UNAVAILABLE_NAMED)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 n ? ", " : "", answer_str(m, "measure"));
+		n++;
+	}
+	if (n == 0)
+		return;
+	if (n <= UNAVAILABLE_NAMED)
+		printf("; not measured: %s", names);
+	else
+		printf("; %zu of %zu measures unavailable", n, all);
+}
+
+void print_daemon(_unused_ const struct args *a, const struct term *t,
+		  struct json_object *status)
+{
+	const char *state = answer_str(status, "state");
+	bool automatic = strcmp(state, "auto") == 0;
+	char buf[TIME_STR_MAX];
+
+	printf("fs-tuned: %s%s%s", term_colour(t, automatic ? COLOUR_GOOD : COLOUR_WARN), state,
+	       term_colour(t, COLOUR_NONE));
+	if (strcmp(state, "paused") == 0) {
+		if (answer_get(status, "paused_for_us"))
+			printf(" for another %s", answer_time(status, "paused_for_us", buf));
+		else
+			printf(" until fstunectl resume");
+	}
+	printf(", kernel %s", answer_str(status, "kernel"));
+	if (answer_length(status, "devices"))
+		print_unavailable(status);
+	putchar('\n');
+}
+
+/* --- which devices, in which order --- */
+
+static bool is_tuned(struct json_object *device)
+{
+	struct json_object *k = answer_element(device, "knobs", 0);
+
+	return answer_bool(k, "ours") || answer_is_str(k, "mode", "manual") ||
+	       (*answer_str(k, "value") && !answer_is_str(k, "value", "0"));
+}
+
+static bool is_in_trouble(struct json_object *device)
+{
+	return (!answer_is_str(device, "verdict", "idle") &&
+		!answer_is_str(device, "verdict", "good")) ||
+	       answer_bool(answer_element(device, "knobs", 0), "stuck") ||
+	       answer_get(answer_get(device, "policy"), "frozen");
+}
+
+static int compare(const void *a, const void *b, void *column)
+{
+	int r = column_compare(column, *(struct json_object *const *)a,
+			       *(struct json_object *const *)b);
+
+	/* Stable for equals: by name, as the daemon has it. */
+	return r ? r
+		 : strverscmp(answer_str(*(struct json_object *const *)a, "device"),
+			      answer_str(*(struct json_object *const *)b, "device"));
+}
+
+/* Borrowed pointers into `status`; the caller frees the array. */
+static struct json_object **choose(const struct args *a, struct json_object *status,
+				   struct column *sort, size_t *ret_n)
+{
+	size_t all = answer_length(status, "devices"), n = 0;
+	struct json_object **devices = calloc(all ? all : 1, sizeof(*devices));
+
+	for (size_t i = 0; devices && i < all; i++) {
+		struct json_object *d = answer_element(status, "devices", i);
+
+		if (a->all || all <= MANY_DEVICES || is_tuned(d) || is_in_trouble(d))
+			devices[n++] = d;
+	}
+	if (devices && sort)
+		qsort_r(devices, n, sizeof(*devices), compare, sort);
+	*ret_n = n;
+	return devices;
+}
+
+/* --- the table --- */
+
+enum colour verdict_colour(const char *verdict)
+{
+	if (strcmp(verdict, "idle") == 0)
+		return COLOUR_DIM;
+	if (strcmp(verdict, "good") == 0 || strcmp(verdict, "helped") == 0)
+		return COLOUR_GOOD;
+	return strcmp(verdict, "shadow") == 0 ? COLOUR_BAD : COLOUR_WARN;
+}
+
+struct grid {
+	const struct column *columns;
+	size_t n_columns;
+	char *(*cells)[COLUMNS_MAX]; /* per row */
+	size_t n_rows;
+};
+
+static void grid_done(struct grid *g)
+{
+	for (size_t r = 0; g->cells && r < g->n_rows; r++)
+		for (size_t c = 0; c < g->n_columns; c++)
+			free(g->cells[r][c]);
+	free(g->cells);
+}
+
+static int grid_fill(struct grid *g, struct json_object *status, struct json_object **devices,
+		     size_t n)
+{
+	g->cells = calloc(n ? n : 1, sizeof(*g->cells));
+	if (!g->cells)
+		return -ENOMEM;
+	g->n_rows = n;
+	for (size_t r = 0; r < n; r++)
+		for (size_t c = 0; c < g->n_columns; c++) {
+			char cell[CELL_MAX];
+
+			column_cell(&g->columns[c], status, devices[r], cell);
+			g->cells[r][c] = strdup(cell);
+			if (!g->cells[r][c])
+				return -ENOMEM;
+		}
+	return 0;
+}
+
+/* Makes the mount points fit: they are all that may be cut. */
+static int grid_shorten(struct grid *g, unsigned width)
+{
+	size_t others = 0, left;
+
+	for (size_t c = 0; c < g->n_columns; c++) {
+		size_t widest = strlen(g->columns[c].heading);
+
+		if (c == MOUNTPOINT_COLUMN)
+			continue;
+		for (size_t r = 0; r < g->n_rows; r++) {
+			size_t w = text_width(g->cells[r][c]);
+
+			widest = w > widest ? w : widest;
+		}
+		others += widest + 1;
+	}
+	left = width > others + MOUNTPOINT_WIDTH_MIN ? width - others : MOUNTPOINT_WIDTH_MIN;
+	for (size_t r = 0; r < g->n_rows; r++) {
+		char *shorter = text_shorten(g->cells[r][MOUNTPOINT_COLUMN], left);
+
+		if (!shorter)
+			return -ENOMEM;
+		free(g->cells[r][MOUNTPOINT_COLUMN]);
+		g->cells[r][MOUNTPOINT_COLUMN] = shorter;
+	}
+	return 0;
+}
+
+static void grid_table(const struct grid *g, struct table *t, struct json_object **devices)
+{
+	for (size_t c = 0; c < g->n_columns; c++)
+		table_column(t, g->columns[c].heading, g->columns[c].number ? TABLE_RIGHT : 0);
+	for (size_t r = 0; r < g->n_rows; r++) {
+		bool idle = answer_is_str(devices[r], "verdict", "idle");
+
+		table_row(t);
+		for (size_t c = 0; c < g->n_columns; c++)
+			table_cell(t, g->cells[r][c], idle ? COLOUR_DIM : COLOUR_NONE);
+	}
+}
+
+static void print_verdict(const struct term *t, struct json_object *device)
+{
+	_cleanup_free_ char *text = text_printable(answer_str(device, "verdict_text"));
+
+	if (!text || !*text || answer_is_str(device, "verdict", "idle"))
+		return;
+	fputs(term_colour(t, verdict_colour(answer_str(device, "verdict"))), stdout);
+	fputs("  ", stdout);
+	text_wrapped(text, 2, t->width);
+	fputs(term_colour(t, COLOUR_NONE), stdout);
+}
+
+/* Rows with the verdict under each: what nothing happened to has none. */
+static int print_overview(const struct args *a, const struct term *term, struct grid *g,
+			  struct json_object **devices)
+{
+	_cleanup_(table_done) struct table t;
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+	size_t row = 0;
+	int r;
+
+	if (grid_shorten(g, term->width) < 0)
+		return complain(FSTUNED_EXIT_FAILED, "out of memory");
+	table_init(&t, a, term);
+	grid_table(g, &t, devices);
+	r = table_text(&t, &text);
+	if (r != 0 || !text)
+		return r;
+
+	rest = text;
+	if (!a->no_legend && (line = strsep(&rest, "\n")))
+		printf("%s\n", line);
+	while ((line = strsep(&rest, "\n")) && *line && row < g->n_rows) {
+		printf("%s\n", line);
+		print_verdict(term, devices[row++]);
+	}
+	return 0;
+}
+
+static void print_legend(const struct term *t, size_t n, size_t all)
+{
+	fputs(term_colour(t, COLOUR_DIM), stdout);
+	if (n)
+		puts("COMMIT, FSYNC, SHADOW: p50/p99/max of the last minute");
+	if (n < all)
+		printf("%zu more devices, neither tuned nor in trouble (-a shows them)\n",
+		       all - n);
+	if (all == 0)
+		puts("no file system with a journal is mounted");
+	fputs(term_colour(t, COLOUR_NONE), stdout);
+}
+
+static int print_devices(const struct args *a, const struct term *term,
+			 struct json_object *status, const struct column *columns,
+			 size_t n_columns, struct column *sort)
+{
+	_cleanup_free_ struct json_object **devices = NULL;
+	_cleanup_(grid_done) struct grid g = { .columns = columns, .n_columns = n_columns };
+	_cleanup_(table_done) struct table t = { 0 };
+	size_t n;
+	int r;
+
+	devices = choose(a, status, sort, &n);
+	if (!devices || grid_fill(&g, status, devices, n) < 0)
+		return complain(FSTUNED_EXIT_FAILED, "out of memory");
+	if (a->columns) {
+		table_init(&t, a, term);
+		grid_table(&g, &t, devices);
+		return n ? table_print(&t) : 0;
+	}
+	if (!a->no_legend)
+		print_daemon(a, term, status);
+	r = n ? print_overview(a, term, &g, devices) : 0;
+	if (r == 0 && !a->no_legend)
+		print_legend(term, n, answer_length(status, "devices"));
+	return r;
+}
+
+int verb_status(const struct args *a, const struct term *t)
+{
+	struct column columns[COLUMNS_MAX], sort;
+	_cleanup_json_ struct json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+	char device[DEVICE_NAME_SIZE], error[128];
+	int n, r;
+
+	if (a->columns && strcmp(a->columns, "help") == 0) {
+		columns_help(stdout);
+		return 0;
+	}
+	n = columns_parse(a->columns ?: DEFAULT_COLUMNS, columns, error, sizeof(error));
+	if (n < 0)
+		return complain(FSTUNED_EXIT_USAGE, "%s", error);
+	if (a->sort && column_find(a->sort, &sort) < 0)
+		return complain(FSTUNED_EXIT_USAGE, "no column \"%s\" (see -o help)", a->sort);
+
+	r = client_device(a, device);
+	if (r == 0)
+		r = client_text(a, &text, "Describe", "s", device);
+	if (r == 0)
+		r = client_parse(text, &status);
+	if (r != 0 || a->quiet)
+		return r;
+	if (a->json) {
+		puts(text);
+		return 0;
+	}
+	pager_open(t, !a->no_pager);
+	if (a->operand[0] && !a->columns) {
+		print_device(a, t, status);
+		return 0;
+	}
+	return print_devices(a, t, status, columns, (size_t)n, a->sort ? &sort : NULL);
+}
