@@ -102,6 +102,9 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
 
+# These run or contain the client.
+$(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl
+
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL)
 	$(call msg,FUZZ,$@)
 	$(Q)mkdir -p $(@D)

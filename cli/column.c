@@ -95,7 +95,6 @@ int column_find(const char *name, struct column *ret)
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
 		if (strcasecmp(name, kinds[i].name) == 0) {
 			ret->kind = &kinds[i];
-			ret->heading = kinds[i].heading;
 			snprintf(ret->name, sizeof(ret->name), "%s", kinds[i].name);
 			return 0;
 		}
@@ -159,23 +158,49 @@ static bool is_measured(struct json_object *status, const char *measure)
 	return false;
 }
 
+/*
+ * "29/31ms", "870us/1.3/2.0s": a unit stands behind the last of its numbers, for width's sake.
+ */
+static void join_times(struct json_object *m, const char *const *keys, size_t n, char *ret)
+{
+	char times[3][TIME_STR_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++)
+		format_time_us(times[i], sizeof(times[i]), answer_u64(m, keys[i]));
+	for (size_t i = 0; i < n; i++) {
+		size_t digits = strspn(times[i], "0123456789.");
+		bool same = i + 1 < n &&
+			    strcmp(times[i] + digits,
+				   times[i + 1] + strspn(times[i + 1], "0123456789.")) == 0;
+
+		len += (size_t)snprintf(ret + len, CELL_MAX - len, "%s%.*s", i ? "/" : "",
+					same ? (int)digits : TIME_STR_MAX, times[i]);
+	}
+}
+
 static void cell_measure(const struct column *c, struct json_object *status,
 			 struct json_object *device, char *ret)
 {
 	struct json_object *m = answer_get(answer_get(device, "measures"), c->measure);
-	char p50[TIME_STR_MAX], p99[TIME_STR_MAX], max[TIME_STR_MAX];
+	static const char *const keys[] = { "p50_us", "p99_us", "max_us" };
+	char buf[TIME_STR_MAX];
 
 	if (!m)
 		strcpy(ret, is_measured(status, c->measure) ? "-" : "n/a");
 	else if (!c->figure)
-		snprintf(ret, CELL_MAX, "%s/%s/%s", answer_time(m, "p50_us", p50),
-			 answer_time(m, "p99_us", p99), answer_time(m, "max_us", max));
+		join_times(m, keys + c->narrow, ELEMENTSOF(keys) - c->narrow, ret);
 	else if (strcmp(c->figure, "count") == 0)
 		snprintf(ret, CELL_MAX, "%llu", (unsigned long long)answer_u64(m, "count"));
 	else if (strcmp(c->figure, "per_s") == 0)
 		snprintf(ret, CELL_MAX, "%.1f", answer_double(m, "per_s"));
 	else
-		snprintf(ret, CELL_MAX, "%s", answer_time(m, c->figure, max));
+		snprintf(ret, CELL_MAX, "%s", answer_time(m, c->figure, buf));
+}
+
+const char *column_heading(const struct column *c)
+{
+	return c->kind ? c->kind->heading : c->name;
 }
 
 void column_cell(const struct column *c, struct json_object *status, struct json_object *device,

@@ -11,12 +11,12 @@
 #define CELL_MAX 512
 
 struct column {
-	const char *heading;
 	char name[32];
 	bool number; /* sorted by size, greatest first, and set to the right */
 	const struct column_kind *kind;
 	const char *measure; /* of a measure's columns */
 	const char *figure;  /* "p99_us"; NULL: p50, p99 and max */
+	bool narrow;         /* leave p50 out */
 };
 
 /* By name, upper or lower case. -ENOENT. */
@@ -26,6 +26,8 @@ int column_find(const char *name, struct column *ret);
 int columns_parse(const char *list, struct column *ret, char *error, size_t error_size);
 
 void columns_help(FILE *f);
+
+const char *column_heading(const struct column *c);
 
 /* What stands in the cell. `status` is the whole document. */
 void column_cell(const struct column *c, struct json_object *status, struct json_object *device,

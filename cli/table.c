@@ -18,6 +18,8 @@ void table_init(struct table *t, const struct args *a, const struct term *term)
 		t->error = -ENOMEM;
 		return;
 	}
+	/* table_cell() has done it, and once is enough. */
+	note(t, scols_table_enable_noencoding(t->cols, 1));
 	note(t, scols_table_enable_noheadings(t->cols, a->no_legend));
 	note(t, scols_table_enable_colors(t->cols, term->colour));
 	/* Elsewhere than on a terminal lines are as long as they are. */
@@ -53,10 +55,12 @@ void table_row(struct table *t)
 void table_cell(struct table *t, const char *text, enum colour colour)
 {
 	const char *c = term_cell_colour(t->term, colour);
+	char *clean;
 
 	if (t->error)
 		return;
-	note(t, scols_line_set_data(t->line, t->next, text));
+	clean = text_printable(text);
+	note(t, clean ? scols_line_refer_data(t->line, t->next, clean) : -ENOMEM);
 	if (c && t->error == 0)
 		note(t, scols_cell_set_color(scols_line_get_cell(t->line, t->next), c));
 	t->next++;

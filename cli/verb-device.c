@@ -93,18 +93,20 @@ static void print_knob(const struct term *t, struct json_object *k)
 static void print_policy(const struct term *t, struct json_object *p)
 {
 	char state[TIME_STR_MAX], stall[TIME_STR_MAX], limit[TIME_STR_MAX], buf[TIME_STR_MAX];
+	char quiet[TIME_STR_MAX];
 	char bytes[BYTES_STR_MAX];
 
 	if (!p)
 		return;
 	field(t, COLOUR_NONE, "Policy",
-	      "%s for %s; stalls %s per second (limit %s); last change %s ago; quiet for %s",
+	      "%s for %s; stalls %s per second (limit %s); last change %s%s; quiet for %s",
 	      answer_str(p, "state"), answer_time(p, "state_for_us", state),
 	      answer_time(p, "stall_us_per_s", stall),
 	      answer_time(p, "stall_limit_us_per_s", limit),
 	      answer_get(p, "last_change_ago_us") ? answer_time(p, "last_change_ago_us", buf)
-						  : "never, or long",
-	      answer_get(p, "quiet_for_us") ? answer_time(p, "quiet_for_us", state) : "-");
+						  : "never",
+	      answer_get(p, "last_change_ago_us") ? " ago" : "",
+	      answer_time(p, "quiet_for_us", quiet));
 	if (answer_get(p, "next_trial_in_us"))
 		field(t, COLOUR_NONE, "", "next trial without it in %s",
 		      answer_time(p, "next_trial_in_us", buf));

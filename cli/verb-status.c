@@ -13,7 +13,7 @@
 #define UNAVAILABLE_NAMED 3
 #define DEFAULT_COLUMNS "DEVICE,MOUNTPOINT,FSTYPE,COMMIT,FSYNC,SHADOW,FORCE-COPY"
 #define MOUNTPOINT_COLUMN 1
-#define MOUNTPOINT_WIDTH_MIN 10 /* its heading */
+#define MOUNTPOINT_WIDTH 8 /* with less than this the figures give way */
 
 /* --- the line about the daemon --- */
 
@@ -121,7 +121,7 @@ enum colour verdict_colour(const char *verdict)
 }
 
 struct grid {
-	const struct column *columns;
+	struct column *columns;
 	size_t n_columns;
 	char *(*cells)[COLUMNS_MAX]; /* per row */
 	size_t n_rows;
@@ -133,6 +133,8 @@ static void grid_done(struct grid *g)
 		for (size_t c = 0; c < g->n_columns; c++)
 			free(g->cells[r][c]);
 	free(g->cells);
+	g->cells = NULL;
+	g->n_rows = 0;
 }
 
 static int grid_fill(struct grid *g, struct json_object *status, struct json_object **devices,
@@ -154,13 +156,13 @@ static int grid_fill(struct grid *g, struct json_object *status, struct json_obj
 	return 0;
 }
 
-/* Makes the mount points fit: they are all that may be cut. */
-static int grid_shorten(struct grid *g, unsigned width)
+/* What is left of the width for the mount points. */
+static size_t grid_left(const struct grid *g, unsigned width)
 {
-	size_t others = 0, left;
+	size_t others = 0;
 
 	for (size_t c = 0; c < g->n_columns; c++) {
-		size_t widest = strlen(g->columns[c].heading);
+		size_t widest = strlen(column_heading(&g->columns[c]));
 
 		if (c == MOUNTPOINT_COLUMN)
 			continue;
@@ -171,7 +173,26 @@ static int grid_shorten(struct grid *g, unsigned width)
 		}
 		others += widest + 1;
 	}
-	left = width > others + MOUNTPOINT_WIDTH_MIN ? width - others : MOUNTPOINT_WIDTH_MIN;
+	return width > others ? width - others : 0;
+}
+
+/* Makes it fit. The mount points are cut; if that is not enough, p50 is left out. */
+static int grid_shorten(struct grid *g, struct json_object *status,
+			struct json_object **devices, unsigned width)
+{
+	size_t left = grid_left(g, width);
+
+	if (left < MOUNTPOINT_WIDTH) {
+		size_t n = g->n_rows;
+
+		for (size_t c = 0; c < g->n_columns; c++)
+			g->columns[c].narrow = true;
+		grid_done(g);
+		if (grid_fill(g, status, devices, n) < 0)
+			return -ENOMEM;
+		left = grid_left(g, width);
+	}
+	left = left < MOUNTPOINT_WIDTH ? MOUNTPOINT_WIDTH : left;
 	for (size_t r = 0; r < g->n_rows; r++) {
 		char *shorter = text_shorten(g->cells[r][MOUNTPOINT_COLUMN], left);
 
@@ -186,7 +207,8 @@ static int grid_shorten(struct grid *g, unsigned width)
 static void grid_table(const struct grid *g, struct table *t, struct json_object **devices)
 {
 	for (size_t c = 0; c < g->n_columns; c++)
-		table_column(t, g->columns[c].heading, g->columns[c].number ? TABLE_RIGHT : 0);
+		table_column(t, column_heading(&g->columns[c]),
+			     g->columns[c].number ? TABLE_RIGHT : 0);
 	for (size_t r = 0; r < g->n_rows; r++) {
 		bool idle = answer_is_str(devices[r], "verdict", "idle");
 
@@ -210,7 +232,7 @@ static void print_verdict(const struct term *t, struct json_object *device)
 
 /* Rows with the verdict under each: what nothing happened to has none. */
 static int print_overview(const struct args *a, const struct term *term, struct grid *g,
-			  struct json_object **devices)
+			  struct json_object *status, struct json_object **devices)
 {
 	_cleanup_(table_done) struct table t;
 	_cleanup_free_ char *text = NULL;
@@ -218,7 +240,7 @@ static int print_overview(const struct args *a, const struct term *term, struct 
 	size_t row = 0;
 	int r;
 
-	if (grid_shorten(g, term->width) < 0)
+	if (grid_shorten(g, status, devices, term->width) < 0)
 		return complain(FSTUNED_EXIT_FAILED, "out of memory");
 	table_init(&t, a, term);
 	grid_table(g, &t, devices);
@@ -236,11 +258,12 @@ static int print_overview(const struct args *a, const struct term *term, struct 
 	return 0;
 }
 
-static void print_legend(const struct term *t, size_t n, size_t all)
+static void print_legend(const struct term *t, size_t n, size_t all, bool narrow)
 {
 	fputs(term_colour(t, COLOUR_DIM), stdout);
 	if (n)
-		puts("COMMIT, FSYNC, SHADOW: p50/p99/max of the last minute");
+		printf("COMMIT, FSYNC, SHADOW: %sp99/max of the last minute\n",
+		       narrow ? "" : "p50/");
 	if (n < all)
 		printf("%zu more devices, neither tuned nor in trouble (-a shows them)\n",
 		       all - n);
@@ -250,8 +273,8 @@ static void print_legend(const struct term *t, size_t n, size_t all)
 }
 
 static int print_devices(const struct args *a, const struct term *term,
-			 struct json_object *status, const struct column *columns,
-			 size_t n_columns, struct column *sort)
+			 struct json_object *status, struct column *columns, size_t n_columns,
+			 struct column *sort)
 {
 	_cleanup_free_ struct json_object **devices = NULL;
 	_cleanup_(grid_done) struct grid g = { .columns = columns, .n_columns = n_columns };
@@ -269,9 +292,9 @@ static int print_devices(const struct args *a, const struct term *term,
 	}
 	if (!a->no_legend)
 		print_daemon(a, term, status);
-	r = n ? print_overview(a, term, &g, devices) : 0;
+	r = n ? print_overview(a, term, &g, status, devices) : 0;
 	if (r == 0 && !a->no_legend)
-		print_legend(term, n, answer_length(status, "devices"));
+		print_legend(term, n, answer_length(status, "devices"), columns[0].narrow);
 	return r;
 }
 

@@ -96,6 +96,11 @@ static void check_tracefs(struct doc *j, const struct view *v, const char *root)
 
 static void check_measures(struct doc *j, const struct view *v)
 {
+	if (!v->probe) {
+		check(j, "measures", PROBLEM, "see the ways above, and journalctl -u fs-tuned",
+		      "nothing is measured: %s", view_measure(v, 0)->why);
+		return;
+	}
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
 		const struct probe_measure *pm = view_measure(v, m);
 		char name[48];
@@ -108,9 +113,7 @@ static void check_measures(struct doc *j, const struct view *v)
 			check(j, name, NOTE, NULL,
 			      "not taken: no file system with a journal is mounted");
 		else
-			check(j, name, PROBLEM,
-			      "see the ways above; fs-tuned works with the other measures",
-			      "unavailable: %s", pm->why);
+			check(j, name, PROBLEM, NULL, "unavailable: %s", pm->why);
 	}
 }
 

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fstunectl as a process, against the real bus on a private socket, which shows a view made by
+ * hand. With arguments, "serve DIR N", it only serves N devices there: to look at it.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+#include "../../daemon/base/file.h"
+#include "bus-fixture.h"
+
+#define OUTPUT_MAX (1024 * 1024)
+
+/* --- the daemon's side --- */
+
+static struct fixture *make_view(unsigned n)
+{
+	struct fixture *f = fixture_new(n);
+
+	for (unsigned i = 0; i < n; i++)
+		fixture_knob(f, i, "0", KNOB_AUTO);
+	if (n > 0) {
+		free(f->d[0].device.mountpoint);
+		f->d[0].device.mountpoint =
+			strdup("/var/lib/postgresql/15/main \xc3\xa4\nwith \"all\" of it\xff");
+		fixture_wait(f, 0, FST_COMMIT, 40, 27000);
+		fixture_wait(f, 0, FST_COMMIT, 2, 1300000);
+		fixture_wait(f, 0, FST_COMMIT_LOGGING, 42, 25000);
+		fixture_wait(f, 0, FST_FSYNC, 40, 31000);
+		fixture_wait(f, 0, FST_SHADOW_WAIT, 300, 26000);
+		f->d[0].knobs[0].ours = true;
+		strcpy(f->d[0].knobs[0].original, "0");
+		strcpy(f->d[0].knobs[0].value, "1");
+		f->d[0].policy.state = FC_ON;
+		f->d[0].policy.since_us = FIXTURE_NOW_US - 20 * USEC_PER_SEC;
+		f->d[0].outlier = (struct outlier){
+			.time_us = FIXTURE_REALTIME_US,
+			.event = { .duration_ns = NSEC_PER_SEC,
+				   .measure = FST_SHADOW_WAIT,
+				   .waiter = { .pid = 12,
+					       .tgid = 11,
+					       .comm = "fio",
+					       .cgroup = 99 },
+				   .committer = { .pid = 33, .tgid = 33, .comm = "mysqld" } },
+		};
+		f->views[0].outliers = &f->d[0].outlier;
+		f->views[0].n_outliers = 1;
+		fixture_decided(
+			f, "sda1", "0", "1", REASON_STALL, 0, -1, 20 * USEC_PER_SEC,
+			"shadow waits cost 130ms per second (limit 20ms), 75 waits/s, up "
+			"to 1.2s; price 0.8MB/s copied");
+	}
+	if (n > 1) {
+		fixture_wait(f, 1, FST_COMMIT, 5, 3100);
+		fixture_wait(f, 1, FST_FSYNC, 5, 2900);
+		fixture_decided(f, "sda2", "0", "1", REASON_ADMINISTRATOR, -EROFS, 0,
+				10 * USEC_PER_SEC, "set with fstunectl");
+	}
+	if (n > 2)
+		fixture_wait(f, 2, FST_COMMIT, 300, 900000);
+	if (n == 5) {
+		static const enum fst_measure shown[] = { FST_COMMIT, FST_FSYNC,
+							  FST_SHADOW_WAIT };
+
+		strcpy(f->d[4].device.name, "nvme10n12p15");
+		for (size_t i = 0; i < ELEMENTSOF(shown); i++) {
+			fixture_wait(f, 4, shown[i], 1000, 820);
+			fixture_wait(f, 4, shown[i], 20, 130000);
+			fixture_wait(f, 4, shown[i], 1, 9900000);
+		}
+	}
+	fixture_judge(f);
+	return f;
+}
+
+static void serve(const char *dir, unsigned n, int ready_fd)
+{
+	_cleanup_(fixture_freep) struct fixture *f = make_view(n);
+	struct served s = { .f = f };
+	sd_event *event;
+	struct bus *b;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sd_event_new(&event) < 0 || bus_new(&b, event, dir, &served_ops, &s) < 0)
+		_exit(1);
+	if (ready_fd >= 0)
+		close(ready_fd);
+	(void)sd_event_loop(event);
+	_exit(1);
+}
+
+/* --- the client's side --- */
+
+struct server {
+	char dir[64];
+	pid_t pid;
+};
+
+static void start(struct server *s, unsigned n)
+{
+	int fd[2];
+	char c;
+
+	strcpy(s->dir, "/tmp/fstunectl-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	s->pid = fork();
+	assert_true(s->pid >= 0);
+	if (s->pid == 0) {
+		close(fd[0]);
+		serve(s->dir, n, fd[1]);
+	}
+	close(fd[1]);
+	/* End of file: it listens, or is dead, which the first call finds out. */
+	assert_int_equal(read(fd[0], &c, 1), 0);
+	close(fd[0]);
+}
+
+static void stop(struct server *s)
+{
+	char path[128];
+
+	if (s->pid > 0) {
+		kill(s->pid, SIGKILL);
+		waitpid(s->pid, NULL, 0);
+	}
+	snprintf(path, sizeof(path), "%s/" FSTUNED_SOCKET, s->dir);
+	unlink(path);
+	rmdir(s->dir);
+}
+
+/* What one run of it said. */
+struct said {
+	int code;
+	char out[OUTPUT_MAX], err[4096];
+};
+static struct said said;
+
+static void slurp(int fd, char *buf, size_t size)
+{
+	ssize_t n = pread(fd, buf, size - 1, 0);
+
+	assert_true(n >= 0);
+	buf[n] = '\0';
+	close(fd);
+}
+
+static const char *program(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	/* build/tests/unit/test-fstunectl -> build/fstunectl */
+	for (int i = 0; i < 3; i++)
+		*strrchr(path, '/') = '\0';
+	strcat(path, "/fstunectl");
+	return path;
+}
+
+/* Runs it with what is given, up to NULL. */
+static int run(const char *dir, ...)
+{
+	int out = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int err = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char option[128];
+	const char *argv[16] = { program(), option };
+	size_t n = 2;
+	va_list ap;
+	int status;
+	pid_t pid;
+
+	assert_true(out >= 0 && err >= 0);
+	snprintf(option, sizeof(option), "--runtime-dir=%s", dir);
+	va_start(ap, dir);
+	while (n < ELEMENTSOF(argv) - 1 && (argv[n] = va_arg(ap, const char *)))
+		n++;
+	va_end(ap);
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		setenv("LC_ALL", "C.UTF-8", 1);
+		unsetenv("COLUMNS");
+		dup2(out, STDOUT_FILENO);
+		dup2(err, STDERR_FILENO);
+		execv(argv[0], (char **)argv);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	slurp(out, said.out, sizeof(said.out));
+	slurp(err, said.err, sizeof(said.err));
+	return said.code = WEXITSTATUS(status);
+}
+
+/* Columns of the widest line: all characters of these tests are one wide. */
+static size_t widest(const char *text)
+{
+	size_t most = 0, n = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			n = 0;
+		else if ((*text & 0xc0) != 0x80)
+			n++;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void assert_one_line(const char *text)
+{
+	const char *end = strchr(text, '\n');
+
+	assert_non_null(end);
+	assert_int_equal(end[1], '\0');
+}
+
+/* --- tests --- */
+
+static void status_fits_80_columns_and_says_what_matters(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 3);
+	assert_int_equal(run(s.dir, "status", NULL), 0);
+	assert_true(widest(said.out) <= 80);
+	assert_non_null(strstr(said.out, "fs-tuned: auto, kernel 6.1.0-42-amd64"));
+	assert_non_null(strstr(said.out, "29ms/1.3/1.3s"));
+	assert_non_null(strstr(said.out, "1 auto"));
+	/* n/a, not "-": there are no probes in this view. */
+	assert_non_null(strstr(said.out, "n/a"));
+	stop(&s);
+}
+
+static void status_leaves_p50_out_where_it_is_tight(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 5);
+	assert_int_equal(run(s.dir, "status", NULL), 0);
+	assert_true(widest(said.out) <= 80);
+	assert_non_null(strstr(said.out, "nvme10n12p15 /srv/5"));
+	assert_non_null(strstr(said.out, " 136ms/9.9s "));
+	assert_non_null(strstr(said.out, "SHADOW: p99/max"));
+	stop(&s);
+}
+
+static void status_hides_what_is_well_beyond_20_devices(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 30);
+	assert_int_equal(run(s.dir, "status", NULL), 0);
+	assert_non_null(strstr(said.out, "\nsda1 "));
+	assert_null(strstr(said.out, "\nsda2 "));
+	assert_non_null(strstr(said.out, "more devices, neither tuned nor in trouble"));
+	assert_int_equal(run(s.dir, "status", "-a", NULL), 0);
+	assert_non_null(strstr(said.out, "\nsda30 "));
+	assert_null(strstr(said.out, "more devices"));
+	stop(&s);
+}
+
+static void status_sorts_greatest_wait_first(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 4);
+	assert_int_equal(
+		run(s.dir, "status", "--sort=commit-p50", "--no-legend", "-o", "device", NULL),
+		0);
+	assert_string_equal(said.out, "sda3\nsda1\nsda2\nsda4\n");
+	stop(&s);
+}
+
+static void status_of_a_device_shows_who_waited(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 1);
+	assert_int_equal(run(s.dir, "status", "sda1", NULL), 0);
+	assert_non_null(strstr(said.out, "fio[11] cgroup 99"));
+	assert_non_null(strstr(said.out, "asked for by mysqld[33]"));
+	assert_non_null(strstr(said.out, "set by fs-tuned, originally 0"));
+	assert_non_null(strstr(said.out, "shadow waits cost 130ms per second"));
+	/* A newline in a mount point does not break a line. */
+	assert_non_null(strstr(said.out, "\\x0awith"));
+	stop(&s);
+}
+
+static void verbs_print_what_scripts_expect(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 2);
+	assert_int_equal(run(s.dir, "list", NULL), 0);
+	assert_string_equal(said.out, "sda1\nsda2\n");
+	assert_int_equal(run(s.dir, "list", "--json", NULL), 0);
+	assert_string_equal(said.out, "[\"sda1\",\"sda2\"]\n");
+	assert_int_equal(run(s.dir, "get", "8:1", "force_copy", NULL), 0);
+	assert_string_equal(said.out, "1\n");
+	assert_int_equal(run(s.dir, "history", "--no-legend", NULL), 0);
+	assert_non_null(strstr(said.out, "force_copy 0->1"));
+	assert_non_null(strstr(said.out, "Read-only file system"));
+	assert_int_equal(run(s.dir, "history", "--since=@1700000000", "--no-legend", NULL), 0);
+	assert_string_equal(said.out, "");
+	assert_int_equal(run(s.dir, "config", "--no-legend", NULL), 0);
+	assert_non_null(strstr(said.out, "/etc/x.conf:3"));
+	assert_int_equal(run(s.dir, "set", "sda1", "force_copy", "1", NULL), 0);
+	assert_string_equal(said.out, "");
+	stop(&s);
+}
+
+static void pause_is_seen_and_resumed(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 1);
+	assert_int_equal(run(s.dir, "pause", "--for=1h", NULL), 0);
+	assert_int_equal(run(s.dir, NULL), 0);
+	assert_non_null(strstr(said.out, "fs-tuned: paused for another 1.0h"));
+	assert_int_equal(run(s.dir, "pause", NULL), 0);
+	assert_int_equal(run(s.dir, NULL), 0);
+	assert_non_null(strstr(said.out, "paused until fstunectl resume"));
+	assert_int_equal(run(s.dir, "resume", NULL), 0);
+	assert_int_equal(run(s.dir, NULL), 0);
+	assert_non_null(strstr(said.out, "fs-tuned: auto"));
+	stop(&s);
+}
+
+static void errors_are_one_line_with_the_agreed_code(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 1);
+	assert_int_equal(run(s.dir, "statsu", NULL), FSTUNED_EXIT_USAGE);
+	assert_non_null(strstr(said.err, "did you mean \"status\"?"));
+	assert_one_line(said.err);
+	assert_int_equal(run(s.dir, "status", "sdz9", NULL), FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.err,
+			    "fstunectl: no such device: \"sdz9\" (see fstunectl list)\n");
+	assert_int_equal(run(s.dir, "status", "/nonexistent", NULL), FSTUNED_EXIT_FAILED);
+	assert_one_line(said.err);
+	assert_int_equal(run(s.dir, "status", "/proc", NULL), FSTUNED_EXIT_FAILED);
+	assert_non_null(strstr(said.err, "without a block device of its own"));
+	assert_int_equal(run(s.dir, "get", "sda1", "nonsense", NULL), FSTUNED_EXIT_FAILED);
+	assert_one_line(said.err);
+	assert_int_equal(run(s.dir, "set", "sda1", "force_copy", "bad", NULL),
+			 FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.err, "fstunectl: \"bad\" is no value of force_copy\n");
+	assert_int_equal(run(s.dir, "status", "-o", "nonsense", NULL), FSTUNED_EXIT_USAGE);
+	/* The knob's file is not there: it could not be checked. */
+	assert_int_equal(run(s.dir, "verify", "-q", NULL), FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.out, "");
+	stop(&s);
+	assert_int_equal(run(s.dir, "status", NULL), FSTUNED_EXIT_NOT_RUNNING);
+	assert_one_line(said.err);
+}
+
+static void output_that_nobody_reads_is_no_error(_unused_ void **state)
+{
+	struct server s;
+	char option[128];
+	int fd[2], status;
+	pid_t pid;
+
+	start(&s, 30);
+	snprintf(option, sizeof(option), "--runtime-dir=%s", s.dir);
+	assert_int_equal(pipe(fd), 0);
+	close(fd[0]);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fd[1], STDOUT_FILENO);
+		execl(program(), "fstunectl", option, "status", "-a", NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	stop(&s);
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(status_fits_80_columns_and_says_what_matters),
+		cmocka_unit_test(status_leaves_p50_out_where_it_is_tight),
+		cmocka_unit_test(status_hides_what_is_well_beyond_20_devices),
+		cmocka_unit_test(status_sorts_greatest_wait_first),
+		cmocka_unit_test(status_of_a_device_shows_who_waited),
+		cmocka_unit_test(verbs_print_what_scripts_expect),
+		cmocka_unit_test(pause_is_seen_and_resumed),
+		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),
+		cmocka_unit_test(output_that_nobody_reads_is_no_error),
+	};
+
+	if (argc == 4 && strcmp(argv[1], "serve") == 0)
+		serve(argv[2], (unsigned)atoi(argv[3]), -1);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
