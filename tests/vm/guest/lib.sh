@@ -5,6 +5,9 @@
 
 tap_count=0
 tap_failed=0
+# What the script had counted when it rebooted.
+# shellcheck source=/dev/null
+[ ! -e /var/tap ] || . /var/tap
 
 # ok STATUS NAME: one test point; STATUS 0 is success: `some command; ok $? "it works"`.
 ok() {
@@ -73,6 +76,13 @@ wait_for() {
 		[ "$(cut -d. -f1 /proc/uptime)" -le $wait_until ] || return 1
 		usleep 50000
 	done
+}
+
+# reboot_guest: with systemd; the script begins anew, and FSTUNED_BOOT is one more.
+reboot_guest() {
+	echo "tap_count=$tap_count tap_failed=$tap_failed" >/var/tap
+	systemctl reboot
+	exec tail -f /dev/null
 }
 
 # mount_ext4 DEVICE DIRECTORY [MKE2FS-OPTION...]: makes a file system there and mounts it.

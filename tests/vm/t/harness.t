@@ -52,6 +52,14 @@ guest 125 'a guest that resets' guest/harness.sh reset
 
 guest 124 'a guest that hangs' --timeout 8 guest/harness.sh hang
 
+mkdir -p "$tmp/tree/usr/bin"
+cp -L "$(type -P true)" "$tmp/tree/usr/bin/program-of-tree"
+guest 0 'a root with systemd, that reboots' --systemd --patched --reboots 1 --disk 64M \
+	--tree "$tmp/tree" --out "$tmp/out.systemd" guest/harness-systemd.sh
+sed 's/^/    /' "$tmp/stdout"
+says '^1\.\.12$' "$tmp/stdout" 'it was there twice'
+says '^kept$' "$tmp/out.systemd/file" 'its files arrive'
+
 ./run guest/harness.sh hang >/dev/null 2>&1 &
 run=$!
 until children=$(pgrep -P "$run" -x timeout); do
