@@ -321,22 +321,31 @@ static int build(const struct ledger_entry *entries, size_t n, json_object **ret
 	return 0;
 }
 
+int ledger_format(const struct ledger_entry *entries, size_t n, char **ret, size_t *ret_len)
+{
+	_cleanup_(json_freep) json_object *root = NULL;
+	const char *text;
+	int r = build(entries, n, &root);
+
+	if (r < 0)
+		return r;
+	text = json_object_to_json_string_length(
+		root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE, ret_len);
+	*ret = text ? strdup(text) : NULL;
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* Stores `entries`; only then they become the ledger's. Takes them over in any case. */
 static int store(struct ledger *l, struct ledger_entry *entries, size_t n)
 {
 	_cleanup_free_ struct ledger_entry *mine = entries;
-	_cleanup_(json_freep) json_object *root = NULL;
-	const char *text;
+	_cleanup_free_ char *text = NULL;
 	size_t len;
 	int r;
 
-	r = build(mine, n, &root);
+	r = ledger_format(mine, n, &text, &len);
 	if (r < 0)
 		return r;
-	text = json_object_to_json_string_length(
-		root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
-	if (!text)
-		return -ENOMEM;
 	r = write_file_atomic(l->path, text, len, 0600);
 	if (r < 0)
 		return r;

@@ -52,8 +52,12 @@ struct ledger {
 int ledger_open(struct ledger *l, const char *runtime_dir);
 void ledger_close(struct ledger *l); /* frees, writes nothing */
 
-/* Parses a ledger's text: for tests and fuzzing. */
+/*
+ * A ledger's text to entries and back; the caller frees. -EBADMSG for anything missing, more,
+ * of another type, out of range, or contradicting itself.
+ */
 int ledger_parse(const char *text, size_t len, struct ledger_entry **ret, size_t *ret_n);
+int ledger_format(const struct ledger_entry *entries, size_t n, char **ret, size_t *ret_len);
 
 struct ledger_entry *ledger_find(struct ledger *l, const struct device_id *id,
 				 enum knob_id knob);
