@@ -51,16 +51,29 @@ static int refuse(struct kernel_way *w, enum way way, const char *what, int erro
 	return error;
 }
 
-/* Loads "return 0". Returns its descriptor. */
-static int trial_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
+/* "return 0" */
+static const struct bpf_insn trial_nothing[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+/* "return bpf_probe_read_kernel(fp - 8, 8, NULL)" */
+static const struct bpf_insn trial_read[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
+	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = 0 },
+	{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+/* Loads a program, returns its descriptor. */
+static int trial_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id,
+		      const struct bpf_insn *insns, size_t n)
 {
-	static const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
 		    .attach_btf_id = (uint32_t)(btf_id > 0 ? btf_id : 0));
-	int fd = bpf_prog_load(type, "fst_trial", "GPL", insns, ELEMENTSOF(insns), &opts);
+	int fd = bpf_prog_load(type, "fst_trial", "GPL", insns, n, &opts);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -72,7 +85,8 @@ static int trial_tracing(struct kernel_way *w, enum way way, enum bpf_attach_typ
 
 	if (btf_id < 0)
 		return refuse(w, way, "not in this kernel's BTF", btf_id);
-	prog = trial_load(BPF_PROG_TYPE_TRACING, attach, btf_id);
+	prog = trial_load(BPF_PROG_TYPE_TRACING, attach, btf_id, trial_nothing,
+			  ELEMENTSOF(trial_nothing));
 	if (prog < 0)
 		return refuse(w, way, "loading a trial program failed", prog);
 	link = bpf_raw_tracepoint_open(NULL, prog);
@@ -90,12 +104,21 @@ static int trial_perf(struct kernel_way *w, enum way way, enum bpf_prog_type typ
 			      fd == -ENODEV || fd == -ENOENT ? "this kernel has none"
 							     : "opening an event failed",
 			      fd);
-	prog = trial_load(type, 0, 0);
+	/* What these ways pass has to be read from the kernel's memory. */
+	prog = trial_load(type, 0, 0, trial_read, ELEMENTSOF(trial_read));
 	if (prog < 0)
 		return refuse(w, way, "loading a trial program failed", prog);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) < 0)
 		return refuse(w, way, "attaching a trial program failed", -errno);
 	return 0;
+}
+
+static bool may_read_memory(void)
+{
+	_cleanup_close_ int prog = trial_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, trial_read,
+					      ELEMENTSOF(trial_read));
+
+	return prog >= 0;
 }
 
 static int trial_tp_btf(struct kernel_way *w, const struct btf *btf)
@@ -270,6 +293,8 @@ int kernel_caps_probe(struct kernel_caps *ret)
 	if (uname(&u) == 0)
 		(void)snprintf(ret->release, sizeof(ret->release), "%s", u.release);
 	read_lockdown(ret->lockdown, sizeof(ret->lockdown));
+
+	ret->read_memory = may_read_memory();
 
 	(void)probe_btf_ways(ret);
 	ret->way[WAY_KPROBE].usable = trial_kprobe(&ret->way[WAY_KPROBE]) == 0;

@@ -32,6 +32,7 @@ struct kernel_caps {
 	bool btf;                       /* BTF of vmlinux is readable */
 	bool module_btf; /* split BTF of modules is there (or nothing is a module) */
 	char btf_why[160];
+	bool read_memory;  /* programs may read the kernel's memory: not under lockdown */
 	char lockdown[32]; /* "none", "integrity", "confidentiality", "unknown" */
 	char release[65];  /* uname -r, for people only */
 };

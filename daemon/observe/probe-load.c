@@ -60,6 +60,10 @@ static void choose(const struct pass *p, enum hook_id id)
 			why_append(s, "%s", p->caps->way[w].why);
 		else if ((w == WAY_TP_BTF || w == WAY_FENTRY) && !s->found)
 			why_append(s, "%s: no BTF of %s", way_to_string(w), hooks[id].target);
+		else if (hooks[id].reads && !p->caps->read_memory)
+			why_append(s,
+				   "%s: reading kernel memory is not permitted (lockdown %s)",
+				   way_to_string(w), p->caps->lockdown);
 		else if (s->refused & WAY_BIT(w))
 			why_append(s, "%s: %s", way_to_string(w), s->refused_why[w]);
 		else {
@@ -163,7 +167,6 @@ static int object_load(const struct pass *p, bool classic, enum hook_id only,
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts,
 		    .object_name = p->fs == FS_JBD2 ? "fst_jbd2" : "fst_ext4");
-	bool may_read = strcmp(p->caps->lockdown, "confidentiality") != 0;
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 	struct bpf_program *prog;
 	size_t size;
@@ -193,7 +196,8 @@ static int object_load(const struct pass *p, bool classic, enum hook_id only,
 	if (r == 0)
 		r = set_rodata(obj, ".rodata.at", p->at, sizeof(p->at));
 	if (r == 0)
-		r = set_rodata(obj, ".rodata.may_read", &may_read, sizeof(may_read));
+		r = set_rodata(obj, ".rodata.may_read", &p->caps->read_memory,
+			       sizeof(p->caps->read_memory));
 	if (r == 0)
 		r = bpf_object__load(obj);
 	if (r < 0)

@@ -14,58 +14,61 @@
  * them and their measure is not to be had. A kretprobe is no way for waits that very many
  * tasks are in at once: its instances run out.
  */
+#define TRACEPOINT_HOOK(name, program, kind)                                          \
+	{                                                                             \
+		.target = (name), .prog = (program), .fs = (kind), .ways = TRACEPOINT \
+	}
+#define FUNCTION_HOOK(name, program, way_bits, ...)                                     \
+	{                                                                               \
+		.target = (name), .prog = (program), .fs = FS_JBD2, .ways = (way_bits), \
+		__VA_ARGS__                                                             \
+	}
+
 const struct hook hooks[HOOK_MAX] = {
-	[HOOK_COMMIT_START] = { "jbd2_start_commit", "commit_start", FS_JBD2, TRACEPOINT,
-				false },
-	[HOOK_COMMIT_FLUSH] = { "jbd2_commit_flushing", "commit_flush", FS_JBD2, TRACEPOINT,
-				false },
-	[HOOK_COMMIT_LOG] = { "jbd2_commit_logging", "commit_log", FS_JBD2, TRACEPOINT, false },
-	[HOOK_COMMIT_RECORD] = { "journal_submit_commit_record", "commit_rec", FS_JBD2, FENTRY,
-				 true },
-	[HOOK_COMMIT_STATS] = { "jbd2_run_stats", "commit_stats", FS_JBD2, TRACEPOINT, false },
-	[HOOK_COMMIT_END] = { "jbd2_end_commit", "commit_end", FS_JBD2, TRACEPOINT, false },
-	[HOOK_CHECKPOINT_STATS] = { "jbd2_checkpoint_stats", "ckpt_stats", FS_JBD2, TRACEPOINT,
-				    false },
-	[HOOK_CHECKPOINT] = { "jbd2_log_do_checkpoint", "ckpt", FS_JBD2, FENTRY | KPROBE,
-			      false },
-	[HOOK_LOG_SPACE] = { "__jbd2_log_wait_for_space", "space", FS_JBD2, FENTRY | KPROBE,
-			     false },
-	[HOOK_LOCKED] = { "wait_transaction_locked", "locked", FS_JBD2, FENTRY, false },
-	[HOOK_WAIT_COMMIT] = { "jbd2_log_wait_commit", "waitc", FS_JBD2, FENTRY, false },
-	[HOOK_SHADOW] = { "out_of_line_wait_on_bit", "shadow", FS_JBD2, FENTRY, false },
-	[HOOK_FSYNC_ENTER] = { "ext4_sync_file_enter", "fsync_enter", FS_EXT4, TRACEPOINT,
-			       false },
-	[HOOK_FSYNC_EXIT] = { "ext4_sync_file_exit", "fsync_exit", FS_EXT4, TRACEPOINT, false },
+	[HOOK_COMMIT_START] = TRACEPOINT_HOOK("jbd2_start_commit", "commit_start", FS_JBD2),
+	[HOOK_COMMIT_FLUSH] = TRACEPOINT_HOOK("jbd2_commit_flushing", "commit_flush", FS_JBD2),
+	[HOOK_COMMIT_LOG] = TRACEPOINT_HOOK("jbd2_commit_logging", "commit_log", FS_JBD2),
+	[HOOK_COMMIT_RECORD] = FUNCTION_HOOK("journal_submit_commit_record", "commit_rec",
+					     FENTRY, .enter_only = true),
+	[HOOK_COMMIT_STATS] = TRACEPOINT_HOOK("jbd2_run_stats", "commit_stats", FS_JBD2),
+	[HOOK_COMMIT_END] = TRACEPOINT_HOOK("jbd2_end_commit", "commit_end", FS_JBD2),
+	[HOOK_CHECKPOINT_STATS] =
+		TRACEPOINT_HOOK("jbd2_checkpoint_stats", "ckpt_stats", FS_JBD2),
+	[HOOK_CHECKPOINT] = FUNCTION_HOOK("jbd2_log_do_checkpoint", "ckpt", FENTRY | KPROBE),
+	[HOOK_LOG_SPACE] = FUNCTION_HOOK("__jbd2_log_wait_for_space", "space", FENTRY | KPROBE),
+	[HOOK_LOCKED] = FUNCTION_HOOK("wait_transaction_locked", "locked", FENTRY),
+	[HOOK_WAIT_COMMIT] = FUNCTION_HOOK("jbd2_log_wait_commit", "waitc", FENTRY),
+	[HOOK_SHADOW] =
+		FUNCTION_HOOK("out_of_line_wait_on_bit", "shadow", FENTRY, .reads = true),
+	[HOOK_FSYNC_ENTER] = TRACEPOINT_HOOK("ext4_sync_file_enter", "fsync_enter", FS_EXT4),
+	[HOOK_FSYNC_EXIT] = TRACEPOINT_HOOK("ext4_sync_file_exit", "fsync_exit", FS_EXT4),
 };
 
+#define NEEDS(...)                \
+	.needs = { __VA_ARGS__ }, \
+	.n_needs = sizeof((enum hook_id[]){ __VA_ARGS__ }) / sizeof(enum hook_id)
+
 const struct measure measures[FST_MEASURE_MAX] = {
-	[FST_COMMIT] = { "commit", FS_JBD2, { HOOK_COMMIT_START, HOOK_COMMIT_END }, 2 },
-	[FST_COMMIT_LOCKING] = { "commit_locking",
-				 FS_JBD2,
-				 { HOOK_COMMIT_START, HOOK_COMMIT_FLUSH },
-				 2 },
-	[FST_COMMIT_FLUSHING] = { "commit_flushing",
-				  FS_JBD2,
-				  { HOOK_COMMIT_START, HOOK_COMMIT_FLUSH, HOOK_COMMIT_LOG },
-				  3 },
-	[FST_COMMIT_LOGGING] = { "commit_logging",
-				 FS_JBD2,
-				 { HOOK_COMMIT_START, HOOK_COMMIT_LOG, HOOK_COMMIT_STATS },
-				 3 },
-	[FST_COMMIT_RECORD] = { "commit_record",
-				FS_JBD2,
-				{ HOOK_COMMIT_RECORD, HOOK_COMMIT_START, HOOK_COMMIT_STATS },
-				3 },
-	[FST_COMMIT_CALLBACK] = { "commit_callback",
-				  FS_JBD2,
-				  { HOOK_COMMIT_START, HOOK_COMMIT_STATS, HOOK_COMMIT_END },
-				  3 },
-	[FST_CHECKPOINT] = { "checkpoint", FS_JBD2, { HOOK_CHECKPOINT }, 1 },
-	[FST_LOG_SPACE_WAIT] = { "log_space_wait", FS_JBD2, { HOOK_LOG_SPACE }, 1 },
-	[FST_TRANSACTION_WAIT] = { "transaction_wait", FS_JBD2, { HOOK_LOCKED }, 1 },
-	[FST_COMMIT_WAIT] = { "commit_wait", FS_JBD2, { HOOK_WAIT_COMMIT }, 1 },
-	[FST_SHADOW_WAIT] = { "shadow_wait", FS_JBD2, { HOOK_SHADOW }, 1 },
-	[FST_FSYNC] = { "fsync", FS_EXT4, { HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT }, 2 },
+	[FST_COMMIT] = { "commit", FS_JBD2, NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_END) },
+	[FST_COMMIT_LOCKING] = { "commit_locking", FS_JBD2,
+				 NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_FLUSH) },
+	[FST_COMMIT_FLUSHING] = { "commit_flushing", FS_JBD2,
+				  NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_FLUSH,
+					HOOK_COMMIT_LOG) },
+	[FST_COMMIT_LOGGING] = { "commit_logging", FS_JBD2,
+				 NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_LOG, HOOK_COMMIT_STATS) },
+	[FST_COMMIT_RECORD] = { "commit_record", FS_JBD2,
+				NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_RECORD,
+				      HOOK_COMMIT_STATS) },
+	[FST_COMMIT_CALLBACK] = { "commit_callback", FS_JBD2,
+				  NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_STATS,
+					HOOK_COMMIT_END) },
+	[FST_CHECKPOINT] = { "checkpoint", FS_JBD2, NEEDS(HOOK_CHECKPOINT) },
+	[FST_LOG_SPACE_WAIT] = { "log_space_wait", FS_JBD2, NEEDS(HOOK_LOG_SPACE) },
+	[FST_TRANSACTION_WAIT] = { "transaction_wait", FS_JBD2, NEEDS(HOOK_LOCKED) },
+	[FST_COMMIT_WAIT] = { "commit_wait", FS_JBD2, NEEDS(HOOK_WAIT_COMMIT) },
+	[FST_SHADOW_WAIT] = { "shadow_wait", FS_JBD2, NEEDS(HOOK_SHADOW) },
+	[FST_FSYNC] = { "fsync", FS_EXT4, NEEDS(HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT) },
 };
 
 /* include/trace/events/jbd2.h, include/trace/events/ext4.h */

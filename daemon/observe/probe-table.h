@@ -40,6 +40,7 @@ struct hook {
 	enum fs_kind fs;
 	unsigned ways;   /* WAY_BIT()s */
 	bool enter_only; /* a function's begin alone */
+	bool reads;      /* not to be had where the kernel's memory must not be read */
 };
 
 extern const struct hook hooks[HOOK_MAX];
