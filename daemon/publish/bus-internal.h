@@ -30,8 +30,8 @@ struct client {
 	sd_bus *connection;
 	sd_event_source *timer;  /* silent for too long */
 	sd_event_source *reaper; /* enabled when it is to go: it cannot within a callback */
-	bool authenticated;
-	unsigned index; /* in bus.clients */
+	sd_event_source *post;   /* until it has authenticated */
+	unsigned index;          /* in bus.clients */
 };
 
 struct bus {

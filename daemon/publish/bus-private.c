@@ -19,6 +19,7 @@ static void client_free(struct client *c)
 		b->n_clients--;
 	}
 	sd_event_source_disable_unref(c->timer);
+	sd_event_source_disable_unref(c->post);
 	sd_event_source_disable_unref(c->reaper);
 	/* Not flushed: that would wait for who does not read. */
 	sd_bus_close_unref(c->connection);
@@ -49,13 +50,29 @@ static int on_silence(_unused_ sd_event_source *s, _unused_ uint64_t usec, void 
 {
 	struct client *c = userdata;
 
-	if (!c->authenticated && sd_bus_is_ready(c->connection) > 0) {
-		c->authenticated = true;
-		client_wait(c, c->peer.bus->idle_us);
-		return 0;
-	}
 	log_debug("A client was silent for too long");
 	client_doom(c);
+	return 0;
+}
+
+/*
+ * After every event until the client has authenticated. What came together with the last line
+ * of that is in sd-bus's buffer, where no event will tell of it: it would lie there until more
+ * comes.
+ */
+static int on_post(_unused_ sd_event_source *s, void *userdata)
+{
+	struct client *c = userdata;
+	int r;
+
+	if (sd_bus_is_ready(c->connection) <= 0)
+		return 0;
+	sd_event_source_set_enabled(c->post, SD_EVENT_OFF);
+	client_wait(c, c->peer.bus->idle_us);
+	while ((r = sd_bus_process(c->connection, NULL)) > 0)
+		;
+	if (r < 0)
+		client_doom(c);
 	return 0;
 }
 
@@ -75,7 +92,6 @@ static int on_message(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *
 		client_doom(c);
 		return 1;
 	}
-	c->authenticated = true;
 	client_wait(c, c->peer.bus->idle_us);
 	return 0;
 }
@@ -134,6 +150,9 @@ static int client_new(struct bus *b, int *fd, uid_t uid)
 	if (r < 0)
 		return r;
 	r = sd_event_source_set_enabled(c->reaper, SD_EVENT_OFF);
+	if (r < 0)
+		return r;
+	r = sd_event_add_post(b->event, &c->post, on_post, c);
 	if (r < 0)
 		return r;
 	r = client_start(c, fd);
@@ -195,8 +214,10 @@ static int on_connection(_unused_ sd_event_source *s, int listen_fd, _unused_ ui
 	    (peer.uid != 0 && peer.uid != geteuid()))
 		return 0;
 	r = client_new(b, &fd, peer.uid);
+	/* -EIO: it did not speak D-Bus. */
 	if (r < 0)
-		log_warning_errno(r, "Cannot serve a client: %m");
+		log_full_errno(r == -EIO ? LOG_DEBUG : LOG_WARNING, r,
+			       "Cannot serve a client: %m");
 	return 0;
 }
 

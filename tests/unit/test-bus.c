@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The bus on a real socket in a directory of its own. One loop serves both sides: the client is
+ * a bare socket, or an sd-bus connection on the same loop.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <cmocka.h>
+#include "../../daemon/base/log.h"
+#include "../../daemon/base/time-util.h"
+#include "../../daemon/publish/bus-internal.h"
+#include "bus-fixture.h"
+
+#define DEADLINE_US (20 * USEC_PER_SEC)
+
+struct setup {
+	char dir[64], path[128];
+	sd_event *event;
+	struct bus *bus;
+	struct served served;
+};
+
+static int begin(void **state)
+{
+	struct setup *s = calloc(1, sizeof(*s));
+
+	strcpy(s->dir, "/tmp/test-bus-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->path, sizeof(s->path), "%s/" FSTUNED_SOCKET, s->dir);
+	s->served.f = fixture_new(3);
+	assert_true(sd_event_new(&s->event) >= 0);
+	assert_int_equal(bus_new(&s->bus, s->event, s->dir, &served_ops, &s->served), 0);
+	*state = s;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct setup *s = *state;
+
+	if (s->bus)
+		bus_free(s->bus);
+	sd_event_unref(s->event);
+	fixture_free(s->served.f);
+	/* Nothing stays behind. */
+	assert_int_equal(access(s->path, F_OK), -1);
+	assert_int_equal(rmdir(s->dir), 0);
+	free(s);
+	return 0;
+}
+
+/* Runs the loop until the condition holds. */
+#define RUN_UNTIL(s, condition)                                                         \
+	do {                                                                            \
+		uint64_t _end = now_monotonic_us() + DEADLINE_US;                       \
+                                                                                        \
+		while (!(condition)) {                                                  \
+			assert_true(now_monotonic_us() < _end);                         \
+			assert_true(sd_event_run((s)->event, 10 * USEC_PER_MSEC) >= 0); \
+		}                                                                       \
+	} while (0)
+
+static int dial(const struct setup *s)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	assert_true(fd >= 0);
+	strcpy(sa.sun_path, s->path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+/* The other side has closed: end of file, or a reset. */
+static bool is_closed(int fd)
+{
+	char buf[256];
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		;
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+/* A client that speaks D-Bus, on the same loop. */
+static sd_bus *dial_bus(const struct setup *s)
+{
+	sd_bus *bus;
+	int fd = dial(s);
+
+	assert_true(sd_bus_new(&bus) >= 0);
+	assert_true(sd_bus_set_fd(bus, fd, fd) >= 0);
+	assert_true(sd_bus_start(bus) >= 0);
+	assert_true(sd_bus_attach_event(bus, s->event, 0) >= 0);
+	return bus;
+}
+
+struct answer {
+	bool here;
+	char error[128], text[4096];
+};
+
+static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
+{
+	struct answer *a = userdata;
+	const char *text;
+
+	a->here = true;
+	if (sd_bus_message_is_method_error(m, NULL))
+		snprintf(a->error, sizeof(a->error), "%s", sd_bus_message_get_error(m)->name);
+	else if (sd_bus_message_has_signature(m, "s") && sd_bus_message_read(m, "s", &text) > 0)
+		snprintf(a->text, sizeof(a->text), "%s", text);
+	return 1;
+}
+
+static void ask(sd_bus *bus, struct answer *a, const char *member, const char *types, ...)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	va_list ap;
+
+	*a = (struct answer){ 0 };
+	assert_true(sd_bus_message_new_method_call(bus, &m, NULL, FSTUNED_BUS_PATH,
+						   FSTUNED_BUS_INTERFACE, member) >= 0);
+	va_start(ap, types);
+	if (types)
+		assert_true(sd_bus_message_appendv(m, types, ap) >= 0);
+	va_end(ap);
+	assert_true(sd_bus_call_async(bus, NULL, m, on_answer, a, 0) >= 0);
+}
+
+/* --- methods --- */
+
+static void methods_answer_and_commands_arrive(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = dial_bus(s);
+	struct answer a;
+
+	ask(bus, &a, "Describe", "s", "sda2");
+	RUN_UNTIL(s, a.here);
+	assert_non_null(strstr(a.text, "\"device\":\"sda2\""));
+	ask(bus, &a, "Describe", "s", "nonsense");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, FSTUNED_ERROR_NO_DEVICE);
+	ask(bus, &a, "Get", "ss", "sda1", "nonsense");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, FSTUNED_ERROR_NO_KNOB);
+	ask(bus, &a, "Set", "sss", "8:3", "force_copy", "1");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, "");
+	assert_non_null(strstr(s->served.asked, "set sda3 force_copy 1"));
+	ask(bus, &a, "Set", "sss", "sda1", "force_copy", "bad");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, FSTUNED_ERROR_BAD_VALUE);
+	ask(bus, &a, "Revert", "s", "");
+	RUN_UNTIL(s, a.here);
+	assert_non_null(strstr(s->served.asked, "revert all"));
+	ask(bus, &a, "Pause", "t", UINT64_C(0));
+	RUN_UNTIL(s, a.here);
+	assert_true(s->served.f->view.paused_until_us == USEC_INFINITY);
+	ask(bus, &a, "Reload", NULL);
+	RUN_UNTIL(s, a.here);
+	assert_int_equal(s->served.reloads, 1);
+	ask(bus, &a, "Set", "s", "too few");
+	RUN_UNTIL(s, a.here);
+	assert_string_not_equal(a.error, "");
+}
+
+static void kept_message_is_answered_later(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = dial_bus(s);
+	struct answer a;
+
+	ask(bus, &a, "Set", "sss", "sda1", "force_copy", "later");
+	RUN_UNTIL(s, s->served.kept);
+	assert_false(a.here);
+	bus_reply(s->served.kept, -EBUSY, "somebody else wrote");
+	s->served.kept = sd_bus_message_unref(s->served.kept);
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, FSTUNED_ERROR_BUSY);
+}
+
+static void answer_to_who_has_gone_is_harmless(void **state)
+{
+	struct setup *s = *state;
+	sd_bus *bus = dial_bus(s);
+	struct answer a;
+
+	ask(bus, &a, "Set", "sss", "sda1", "force_copy", "later");
+	RUN_UNTIL(s, s->served.kept);
+	sd_bus_close_unref(bus);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+	bus_reply(s->served.kept, 0, NULL);
+	s->served.kept = sd_bus_message_unref(s->served.kept);
+}
+
+/* --- bad clients --- */
+
+static void silent_client_is_dropped(void **state)
+{
+	struct setup *s = *state;
+	int fd;
+
+	s->bus->auth_us = 20 * USEC_PER_MSEC;
+	fd = dial(s);
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+	assert_true(is_closed(fd));
+	close(fd);
+}
+
+static void idle_client_is_dropped_and_a_busy_one_is_not(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+	uint64_t end;
+	struct answer a;
+
+	s->bus->auth_us = s->bus->idle_us = 300 * USEC_PER_MSEC;
+	bus = dial_bus(s);
+	end = now_monotonic_us() + USEC_PER_SEC;
+	do {
+		ask(bus, &a, "Get", "ss", "sda1", "");
+		RUN_UNTIL(s, a.here);
+		assert_string_equal(a.error, "");
+	} while (now_monotonic_us() < end);
+	assert_int_equal(s->bus->n_clients, 1);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+}
+
+static void garbage_closes_the_connection(void **state)
+{
+	static const char *const garbage[] = {
+		"GET / HTTP/1.1\r\n\r\n",
+		"\0AUTH EXTERNAL zz\r\n\0\0\0\0",
+		"\0AUTH\r\nAUTH\r\nBEGIN\r\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"\377\377\377\377\377\377\377\377\377\377\377\377",
+	};
+	struct setup *s = *state;
+
+	s->bus->auth_us = 50 * USEC_PER_MSEC;
+	for (size_t i = 0; i < ELEMENTSOF(garbage); i++) {
+		int fd = dial(s);
+
+		assert_true(send(fd, garbage[i], 24, MSG_NOSIGNAL) == 24);
+		RUN_UNTIL(s, is_closed(fd));
+		RUN_UNTIL(s, s->bus->n_clients == 0);
+		close(fd);
+	}
+}
+
+/* Authenticates by hand. */
+static int dial_authenticated(const struct setup *s)
+{
+	static const char begin_text[] = "BEGIN\r\n";
+	char line[128] = "", uid[16], hex[32] = "";
+	int fd = dial(s);
+
+	snprintf(uid, sizeof(uid), "%u", geteuid());
+	for (size_t i = 0; uid[i]; i++)
+		sprintf(hex + 2 * i, "%02x", uid[i]);
+	snprintf(line + 1, sizeof(line) - 1, "AUTH EXTERNAL %s\r\n", hex);
+	assert_true(send(fd, line, strlen(line + 1) + 1, MSG_NOSIGNAL) > 0);
+	memset(line, 0, sizeof(line));
+	RUN_UNTIL(s, recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT) > 0);
+	assert_int_equal(strncmp(line, "OK ", 3), 0);
+	assert_true(send(fd, begin_text, sizeof(begin_text) - 1, MSG_NOSIGNAL) > 0);
+	return fd;
+}
+
+static void garbage_after_authentication_closes_the_connection(void **state)
+{
+	struct setup *s = *state;
+	int fd = dial_authenticated(s);
+	char text[64];
+
+	memset(text, 'x', sizeof(text));
+	assert_true(send(fd, text, sizeof(text), MSG_NOSIGNAL) > 0);
+	RUN_UNTIL(s, is_closed(fd));
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+	close(fd);
+}
+
+/* A call of ListDevices, as it goes over the wire. Returns its length. */
+static size_t wire_call(char *buf, size_t size)
+{
+	static const struct {
+		char code, type;
+		const char *text;
+	} fields[] = {
+		{ 1, 'o', FSTUNED_BUS_PATH },
+		{ 2, 's', FSTUNED_BUS_INTERFACE },
+		{ 3, 's', "ListDevices" },
+	};
+	size_t n = 16;
+	uint32_t v;
+
+	memset(buf, 0, size);
+	memcpy(buf, "l\1\0\1", 4);
+	v = 1;
+	memcpy(buf + 8, &v, 4); /* serial */
+	for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
+		n = (n + 7) / 8 * 8;
+		buf[n++] = fields[i].code;
+		buf[n++] = 1;
+		buf[n++] = fields[i].type;
+		buf[n++] = 0;
+		v = (uint32_t)strlen(fields[i].text);
+		memcpy(buf + n, &v, 4);
+		strcpy(buf + n + 4, fields[i].text);
+		n += 4 + v + 1;
+	}
+	v = (uint32_t)(n - 16);
+	memcpy(buf + 12, &v, 4); /* length of the fields */
+	return (n + 7) / 8 * 8;
+}
+
+static void call_that_comes_with_the_authentication_is_answered(void **state)
+{
+	struct setup *s = *state;
+	int fd = dial_authenticated(s), received = 0;
+	char call[512];
+	size_t len = wire_call(call, sizeof(call));
+
+	/* Nothing has run since BEGIN was sent: both are read at once. */
+	assert_true(send(fd, call, len, MSG_NOSIGNAL) == (ssize_t)len);
+	RUN_UNTIL(s, ioctl(fd, FIONREAD, &received) == 0 && received > 16);
+	close(fd);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+}
+
+static void client_that_reads_nothing_is_dropped(void **state)
+{
+	struct setup *s = *state;
+	int fd = dial_authenticated(s), received = 0;
+	char call[512];
+	size_t len = wire_call(call, sizeof(call));
+	unsigned sent = 0;
+	uint64_t deadline = now_monotonic_us() + DEADLINE_US;
+
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	while (s->bus->n_clients) {
+		assert_true(now_monotonic_us() < deadline);
+		/* Bounded: what the kernel keeps is small, and the rest is BUS_UNREAD_MAX. */
+		assert_true(sent < 20 * BUS_UNREAD_MAX);
+		sent += send(fd, call, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+		assert_true(sd_event_run(s->event, 10 * USEC_PER_MSEC) >= 0);
+	}
+	assert_true(sent > BUS_UNREAD_MAX);
+	/* It did get answers up to then. */
+	assert_int_equal(ioctl(fd, FIONREAD, &received), 0);
+	assert_true(received > 0);
+	close(fd);
+}
+
+static void client_that_reads_is_not_dropped(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = dial_bus(s);
+	struct answer a;
+
+	for (unsigned i = 0; i < 20 * BUS_UNREAD_MAX; i++) {
+		ask(bus, &a, "Metrics", "b", 0);
+		RUN_UNTIL(s, a.here);
+		assert_string_equal(a.error, "");
+	}
+}
+
+static void client_that_goes_away_in_the_middle_is_forgotten(void **state)
+{
+	struct setup *s = *state;
+	char call[512];
+	size_t len = wire_call(call, sizeof(call));
+
+	for (size_t part = 1; part < len; part += 13) {
+		int fd = dial_authenticated(s);
+
+		assert_true(send(fd, call, part, MSG_NOSIGNAL) == (ssize_t)part);
+		RUN_UNTIL(s, s->bus->n_clients == 1);
+		close(fd);
+		RUN_UNTIL(s, s->bus->n_clients == 0);
+	}
+}
+
+static void client_beyond_the_limit_is_turned_away(void **state)
+{
+	struct setup *s = *state;
+	int fd[BUS_CLIENTS_MAX], more, again;
+
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		fd[i] = dial(s);
+		RUN_UNTIL(s, s->bus->n_clients == i + 1);
+	}
+	more = dial(s);
+	RUN_UNTIL(s, is_closed(more));
+	assert_int_equal(s->bus->n_clients, BUS_CLIENTS_MAX);
+	/* A place that is free is given. */
+	close(fd[7]);
+	RUN_UNTIL(s, s->bus->n_clients == BUS_CLIENTS_MAX - 1);
+	again = dial(s);
+	RUN_UNTIL(s, s->bus->n_clients == BUS_CLIENTS_MAX);
+	assert_false(is_closed(again));
+	close(again);
+	close(more);
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
+		if (i != 7)
+			close(fd[i]);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+}
+
+/* --- descriptors, files --- */
+
+static void exhausted_descriptors_give_no_busy_loop(void **state)
+{
+	struct setup *s = *state;
+	struct rlimit old, tight;
+	uint64_t before;
+	int fd = dial(s), enabled;
+
+	s->bus->accept_retry_us = USEC_PER_SEC;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	tight = (struct rlimit){ .rlim_cur = 3, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	log_set_level(LOG_ERR);
+	RUN_UNTIL(s, s->bus->exhausted);
+	log_set_level(LOG_INFO);
+	/* The connection still waits, and the loop has nothing to do. */
+	assert_true(sd_event_source_get_enabled(s->bus->listen_source, &enabled) >= 0);
+	assert_int_equal(enabled, SD_EVENT_OFF);
+	before = now_monotonic_us();
+	assert_int_equal(sd_event_run(s->event, 50 * USEC_PER_MSEC), 0);
+	assert_true(now_monotonic_us() - before >= 50 * USEC_PER_MSEC);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	close(fd);
+}
+
+static void socket_is_for_root_alone(void **state)
+{
+	struct setup *s = *state;
+	struct stat st;
+
+	assert_int_equal(stat(s->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void second_daemon_is_refused_and_a_leftover_replaced(void **state)
+{
+	struct setup *s = *state;
+	struct bus *second = NULL;
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd;
+
+	log_set_level(LOG_CRIT);
+	assert_int_equal(bus_new(&second, s->event, s->dir, &served_ops, &s->served),
+			 -EADDRINUSE);
+	assert_null(second);
+	/* The first one's socket is still there, and answers. */
+	close(dial(s));
+	bus_free(s->bus);
+
+	/* A file that nobody listens on, as a crash leaves it. */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	strcpy(sa.sun_path, s->path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	close(fd);
+	s->bus = NULL;
+	assert_int_equal(bus_new(&s->bus, s->event, s->dir, &served_ops, &s->served), 0);
+	log_set_level(LOG_INFO);
+	close(dial(s));
+}
+
+static void directory_that_is_not_there_is_an_error(void **state)
+{
+	struct setup *s = *state;
+	struct bus *b = NULL;
+	char longer[200];
+
+	log_set_level(LOG_CRIT);
+	assert_int_equal(bus_new(&b, s->event, "/nonexistent", &served_ops, &s->served),
+			 -ENOENT);
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[0] = '/';
+	longer[sizeof(longer) - 1] = '\0';
+	assert_int_equal(bus_new(&b, s->event, longer, &served_ops, &s->served), -ENAMETOOLONG);
+	log_set_level(LOG_INFO);
+	assert_null(b);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(methods_answer_and_commands_arrive),
+		TEST(kept_message_is_answered_later),
+		TEST(answer_to_who_has_gone_is_harmless),
+		TEST(silent_client_is_dropped),
+		TEST(idle_client_is_dropped_and_a_busy_one_is_not),
+		TEST(garbage_closes_the_connection),
+		TEST(garbage_after_authentication_closes_the_connection),
+		TEST(call_that_comes_with_the_authentication_is_answered),
+		TEST(client_that_reads_nothing_is_dropped),
+		TEST(client_that_reads_is_not_dropped),
+		TEST(client_that_goes_away_in_the_middle_is_forgotten),
+		TEST(client_beyond_the_limit_is_turned_away),
+		TEST(exhausted_descriptors_give_no_busy_loop),
+		TEST(socket_is_for_root_alone),
+		TEST(second_daemon_is_refused_and_a_leftover_replaced),
+		TEST(directory_that_is_not_there_is_an_error),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
