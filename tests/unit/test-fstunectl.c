@@ -9,9 +9,11 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <cmocka.h>
 #include "../../daemon/base/file.h"
+#include "../../daemon/base/time-util.h"
 #include "bus-fixture.h"
 
 #define OUTPUT_MAX (1024 * 1024)
@@ -87,6 +89,8 @@ static void serve(const char *dir, unsigned n, int ready_fd)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (sd_event_new(&event) < 0 || bus_new(&b, event, dir, &served_ops, &s) < 0)
+		_exit(1);
+	if (getenv("DBUS_SYSTEM_BUS_ADDRESS") && bus_connect_system(b) < 0)
 		_exit(1);
 	if (ready_fd >= 0)
 		close(ready_fd);
@@ -164,20 +168,23 @@ static const char *program(void)
 	return path;
 }
 
-/* Runs it with what is given, up to NULL. */
+/*
+ * Runs it with what is given, up to NULL. Without a directory it is nobody who runs it, so that
+ * it takes the system bus.
+ */
 static int run(const char *dir, ...)
 {
 	int out = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	int err = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	char option[128];
-	const char *argv[16] = { program(), option };
+	const char *argv[16] = { program(), dir ? option : "--no-pager" };
 	size_t n = 2;
 	va_list ap;
 	int status;
 	pid_t pid;
 
 	assert_true(out >= 0 && err >= 0);
-	snprintf(option, sizeof(option), "--runtime-dir=%s", dir);
+	snprintf(option, sizeof(option), "--runtime-dir=%s", dir ?: "");
 	va_start(ap, dir);
 	while (n < ELEMENTSOF(argv) - 1 && (argv[n] = va_arg(ap, const char *)))
 		n++;
@@ -190,6 +197,8 @@ static int run(const char *dir, ...)
 		unsetenv("COLUMNS");
 		dup2(out, STDOUT_FILENO);
 		dup2(err, STDERR_FILENO);
+		if (!dir && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(126);
 		execv(argv[0], (char **)argv);
 		_exit(127);
 	}
@@ -388,6 +397,102 @@ static void output_that_nobody_reads_is_no_error(_unused_ void **state)
 	stop(&s);
 }
 
+/* --- the system bus --- */
+
+/* A broker of our own; `policy` is what its configuration says. */
+static pid_t start_broker(const char *dir, const char *policy)
+{
+	char config[4096], path[128], option[160], address[160];
+	int fd[2], n;
+	pid_t pid;
+	char c;
+
+	snprintf(address, sizeof(address), "unix:path=%s/system", dir);
+	snprintf(path, sizeof(path), "%s/dbus.conf", dir);
+	n = snprintf(
+		config, sizeof(config),
+		"<busconfig><type>system</type><listen>%s</listen>"
+		"<policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
+		"<allow send_type=\"method_return\"/><allow send_type=\"error\"/>"
+		"<allow receive_type=\"method_call\"/><allow receive_type=\"error\"/>"
+		"<allow receive_type=\"method_return\"/><allow receive_type=\"signal\"/>"
+		"<allow send_destination=\"org.freedesktop.DBus\"/></policy>%s</busconfig>",
+		address, policy);
+	assert_int_equal(write_file_atomic(path, config, (size_t)n, 0644), 0);
+	snprintf(option, sizeof(option), "--config-file=%s", path);
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fd[1], STDOUT_FILENO);
+		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+		execlp("dbus-daemon", "dbus-daemon", option, "--nofork", "--nopidfile",
+		       "--nosyslog", "--print-address", NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	/* Its address: it listens. */
+	assert_int_equal(read(fd[0], &c, 1), 1);
+	close(fd[0]);
+	setenv("DBUS_SYSTEM_BUS_ADDRESS", address, 1);
+	return pid;
+}
+
+static void check_system_bus(const char *policy)
+{
+	char dir[] = "/tmp/broker-XXXXXX", path[128];
+	uint64_t deadline = now_monotonic_us() + 20 * USEC_PER_SEC;
+	struct server s;
+	pid_t broker;
+
+	/* Only root can be another, who must be let into the build directory. */
+	if (geteuid() != 0 || access("/usr/bin/dbus-daemon", X_OK) < 0 ||
+	    run(NULL, "--version", NULL) != 0)
+		skip();
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0755), 0);
+	broker = start_broker(dir, policy);
+	start(&s, 1);
+	/* The name comes in its own time. */
+	while (run(NULL, "list", NULL) == FSTUNED_EXIT_NOT_RUNNING)
+		assert_true(now_monotonic_us() < deadline);
+	assert_int_equal(said.code, 0);
+	assert_string_equal(said.out, "sda1\n");
+	assert_int_equal(run(NULL, "pause", NULL), FSTUNED_EXIT_PERMISSION);
+	assert_string_equal(said.err, "fstunectl: not permitted (use sudo)\n");
+	assert_int_equal(run(NULL, "status", NULL), 0);
+	assert_non_null(strstr(said.out, "fs-tuned: auto"));
+	stop(&s);
+	kill(broker, SIGKILL);
+	waitpid(broker, NULL, 0);
+	unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+	snprintf(path, sizeof(path), "%s/dbus.conf", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/system", dir);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void system_bus_s_policy_keeps_changes_for_root(_unused_ void **state)
+{
+	char policy[PATH_MAX + 64], root[PATH_MAX];
+
+	/* build/fstunectl -> the tree */
+	strcpy(root, program());
+	for (int i = 0; i < 2; i++)
+		*strrchr(root, '/') = '\0';
+	snprintf(policy, sizeof(policy), "<include>%s/systemd/org.fstuned1.conf</include>",
+		 root);
+	check_system_bus(policy);
+}
+
+static void daemon_keeps_changes_for_root_without_that_policy(_unused_ void **state)
+{
+	check_system_bus("<policy context=\"default\">"
+			 "<allow send_destination=\"org.fstuned1\"/></policy>");
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +504,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(verbs_print_what_scripts_expect),
 		cmocka_unit_test(pause_is_seen_and_resumed),
 		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),
+		cmocka_unit_test(system_bus_s_policy_keeps_changes_for_root),
+		cmocka_unit_test(daemon_keeps_changes_for_root_without_that_policy),
 		cmocka_unit_test(output_that_nobody_reads_is_no_error),
 	};
 
