@@ -315,6 +315,22 @@ static void policy_returns_at_once_on_a_long_wait_in_a_trial(void **state)
 	assert_int_equal(s.d.reason, REASON_TRIAL_FAILED);
 }
 
+static void policy_trial_counts_only_its_own_waits(void **state)
+{
+	struct load before = { .waits = 1, .wait_us = 15 * MS, .blocks = 300 };
+	struct load during = { .waits = 1, .wait_us = 6 * MS, .blocks = 300 };
+	struct sim s = sim_new();
+
+	(void)state;
+	turn_on(&s);
+	run(&s, &copying, s.c.trial_interval_us - SEC);
+	/* 15 ms while on and 6 ms in the trial are too much together, not apart */
+	assert_int_equal(tick(&s, &before, SEC), 1);
+	assert_int_equal(s.p.state, FC_TRIAL);
+	assert_int_equal(tick(&s, &during, SEC), 0);
+	assert_int_equal(s.p.state, FC_TRIAL);
+}
+
 static void policy_trial_interval_doubles_to_its_maximum(void **state)
 {
 	struct sim s = sim_new();
@@ -417,6 +433,21 @@ static void policy_freezes_when_flapping(void **state)
 	run(&s, &stalling, 5 * MIN);
 	assert_int_equal(s.writes, s.c.changes_max + 1);
 	assert_int_equal(s.p.state, FC_ON);
+}
+
+static void policy_forgets_the_changes_when_it_thaws(void **state)
+{
+	struct sim s = sim_new();
+
+	(void)state;
+	s.c.changes_max = 1;
+	s.c.freeze_us = MIN; /* shorter than the window in which changes count */
+	turn_on(&s);
+	run(&s, &idle, 10 * MIN);
+	assert_int_equal(s.d.reason, REASON_FROZEN);
+	run(&s, &idle, 10 * MIN);
+	assert_int_equal(s.d.reason, REASON_TRIAL);
+	assert_int_equal(s.writes, 2);
 }
 
 static void policy_memory_pressure_forbids(void **state)
@@ -729,12 +760,14 @@ int main(void)
 		cmocka_unit_test(policy_tries_without_when_the_benefit_is_unknown),
 		cmocka_unit_test(policy_returns_at_once_when_a_trial_fails),
 		cmocka_unit_test(policy_returns_at_once_on_a_long_wait_in_a_trial),
+		cmocka_unit_test(policy_trial_counts_only_its_own_waits),
 		cmocka_unit_test(policy_trial_interval_doubles_to_its_maximum),
 		cmocka_unit_test(
 			policy_quiet_does_not_shorten_the_interval_after_a_failed_trial),
 		cmocka_unit_test(policy_stays_on_while_waits_go_on_although_it_is_on),
 		cmocka_unit_test(policy_keeps_the_change_interval),
 		cmocka_unit_test(policy_freezes_when_flapping),
+		cmocka_unit_test(policy_forgets_the_changes_when_it_thaws),
 		cmocka_unit_test(policy_memory_pressure_forbids),
 		cmocka_unit_test(policy_memory_pressure_turns_off_what_lasts),
 		cmocka_unit_test(policy_memory_comes_before_the_breaker),
