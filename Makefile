@@ -100,17 +100,21 @@ $(BUILD)/fstunectl: $(CLI_SRC:%.c=$(BUILD)/%.o) $(BASE_SRC:%.c=$(BUILD)/%.o)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka -o $@
 
 # These run or contain the client.
 $(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl
+$(BUILD)/tests/unit/test-cli: $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/fstunectl.c,$(CLI_SRC)))
 
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL)
 	$(call msg,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu17 -g -O1 $(CPPFLAGS) -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined $< $(filter-out daemon/main.c,$(DAEMON_SRC)) \
-		$(LDLIBS) -o $@
+		$(FUZZ_MORE) $(LDLIBS) -o $@
+
+$(BUILD)/tests/fuzz/fuzz-argv: FUZZ_MORE := cli/argv.c cli/suggest.c
+$(BUILD)/tests/fuzz/fuzz-argv: cli/argv.c cli/suggest.c
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
 
