@@ -72,7 +72,7 @@ static const struct option_def {
 	[OPTION_SINCE] = { "since", 0, "TIME", ONLY(HISTORY), "history: no older ones" },
 	[OPTION_FOR] = { "for", 0, "TIME", ONLY(PAUSE), "pause: and resume after this time" },
 	[OPTION_PERSIST] = { "persist", 0, NULL, ONLY(SET) | ONLY(AUTO),
-			     "set: in the configuration, too; auto: and no longer there" },
+			     "set: in the configuration too; auto: undo that" },
 	[OPTION_OPENMETRICS] = { "openmetrics", 0, NULL, ONLY(METRICS),
 				 "metrics: as OpenMetrics" },
 };

@@ -23,8 +23,11 @@ void table_init(struct table *t, const struct args *a, const struct term *term)
 	note(t, scols_table_enable_noheadings(t->cols, a->no_legend));
 	note(t, scols_table_enable_colors(t->cols, term->colour));
 	/* Elsewhere than on a terminal lines are as long as they are. */
-	if (term->tty)
-		note(t, scols_table_set_termwidth(t->cols, term->width));
+	if (!term->tty)
+		return;
+	note(t, scols_table_set_termwidth(t->cols, term->width));
+	/* Through a pager it would not know that it is one. */
+	note(t, scols_table_set_termforce(t->cols, SCOLS_TERMFORCE_ALWAYS));
 }
 
 void table_done(struct table *t)
@@ -32,13 +35,11 @@ void table_done(struct table *t)
 	scols_unref_table(t->cols);
 }
 
-void table_column(struct table *t, const char *heading, int flags)
+void table_column(struct table *t, const char *heading, bool right)
 {
-	int f = flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0;
+	int flags = right ? SCOLS_FL_RIGHT : 0;
 
-	if (flags & TABLE_WRAP && t->term->tty)
-		f |= SCOLS_FL_WRAP;
-	if (t->error == 0 && !scols_table_new_column(t->cols, heading, 0, f))
+	if (t->error == 0 && !scols_table_new_column(t->cols, heading, 0, flags))
 		t->error = -ENOMEM;
 }
 
@@ -78,8 +79,22 @@ int table_print(struct table *t)
 	return t->error ? explain(t->error) : 0;
 }
 
-int table_text(struct table *t, char **ret)
+int table_print_notes(struct table *t, table_note_fn print_note, void *userdata)
 {
-	note(t, t->error ? 0 : scols_print_table_to_string(t->cols, ret));
-	return t->error ? explain(t->error) : 0;
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+	size_t row = 0;
+
+	note(t, t->error ? 0 : scols_print_table_to_string(t->cols, &text));
+	if (t->error)
+		return explain(t->error);
+	rest = text;
+	if (rest && !scols_table_is_noheadings(t->cols) && (line = strsep(&rest, "\n")))
+		puts(line);
+	/* A row is a line: table_cell() lets no other newline in. */
+	while (rest && (line = strsep(&rest, "\n")) && *line) {
+		puts(line);
+		print_note(row++, userdata);
+	}
+	return 0;
 }

@@ -19,15 +19,15 @@ struct table {
 void table_init(struct table *t, const struct args *a, const struct term *term);
 void table_done(struct table *t);
 
-enum table_flags { TABLE_RIGHT = 1, TABLE_WRAP = 2 };
-void table_column(struct table *t, const char *heading, int flags);
+void table_column(struct table *t, const char *heading, bool right);
 void table_row(struct table *t);
 void table_cell(struct table *t, const char *text, enum colour colour); /* copies */
 
 /* An exit code. */
 int table_print(struct table *t);
-/* Everything as text, the heading (if any) first, then a line for each row. The caller frees.
- */
-int table_text(struct table *t, char **ret);
+
+/* The same, with something under each row that `note` prints. */
+typedef void (*table_note_fn)(size_t row, void *userdata);
+int table_print_notes(struct table *t, table_note_fn note, void *userdata);
 
 #endif

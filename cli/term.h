@@ -39,7 +39,7 @@ char *text_shorten(const char *s, size_t width);
 
 /*
  * Prints with line breaks between words, at most to column `width`. The first line begins where
- * the cursor is, which is after `indent` columns; so do the others. Ends the line.
+ * the cursor is, which is after `indent` columns; so do the others. The last line is left open.
  */
 void text_wrapped(const char *s, size_t indent, size_t width);
 

@@ -98,5 +98,4 @@ void text_wrapped(const char *s, size_t indent, size_t width)
 		s += len;
 		s += strspn(s, " ");
 	}
-	putchar('\n');
 }

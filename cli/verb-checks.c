@@ -28,12 +28,13 @@ static void print_check(const struct term *t, struct json_object *c)
 	printf("%s%-7s%s  ", term_colour(t, state_colour(state)), state,
 	       term_colour(t, COLOUR_NONE));
 	text_wrapped(clean, 9, t->width);
+	putchar('\n');
 	if (*hint) {
 		printf("%9s", "");
 		fputs(term_colour(t, COLOUR_DIM), stdout);
 		fputs("-> ", stdout);
 		text_wrapped(hint, 12, t->width);
-		fputs(term_colour(t, COLOUR_NONE), stdout);
+		puts(term_colour(t, COLOUR_NONE));
 	}
 }
 
@@ -72,12 +73,12 @@ static int print_knobs(const struct args *a, const struct term *term, struct jso
 	_cleanup_(table_done) struct table t;
 
 	table_init(&t, a, term);
-	table_column(&t, "DEVICE", 0);
-	table_column(&t, "KNOB", 0);
-	table_column(&t, "BELIEVED", 0);
-	table_column(&t, "ACTUAL", 0);
-	table_column(&t, "STATE", 0);
-	table_column(&t, "ERROR", 0);
+	table_column(&t, "DEVICE", false);
+	table_column(&t, "KNOB", false);
+	table_column(&t, "BELIEVED", false);
+	table_column(&t, "ACTUAL", false);
+	table_column(&t, "STATE", false);
+	table_column(&t, "ERROR", false);
 	for (size_t i = 0; i < answer_length(o, "knobs"); i++) {
 		struct json_object *k = answer_element(o, "knobs", i);
 

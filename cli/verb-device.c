@@ -29,9 +29,10 @@ static void field(const struct term *t, enum colour c, const char *label, const 
 	clean = text ? text_printable(text) : NULL;
 	if (!clean)
 		return;
-	printf("%*s: %s", LABEL_WIDTH, label, term_colour(t, c));
+	printf("%*s%s%s", LABEL_WIDTH, label, *label ? ": " : "  ",
+	       c == COLOUR_NONE ? "" : term_colour(t, c));
 	text_wrapped(clean, LABEL_WIDTH + 2, t->width);
-	fputs(c == COLOUR_NONE ? "" : term_colour(t, COLOUR_NONE), stdout);
+	puts(c == COLOUR_NONE ? "" : term_colour(t, COLOUR_NONE));
 }
 
 static void print_identity(const struct term *t, struct json_object *d)
@@ -169,9 +170,9 @@ static int print_measures(const struct args *a, const struct term *term,
 	bool any = false;
 
 	table_init(&t, a, term);
-	table_column(&t, "LAST MINUTE", 0);
+	table_column(&t, "LAST MINUTE", false);
 	for (size_t i = 0; i < ELEMENTSOF(right); i++)
-		table_column(&t, right[i], TABLE_RIGHT);
+		table_column(&t, right[i], true);
 	/* In the daemon's order: the phases follow the commit. */
 	for (size_t i = 0; i < answer_length(status, "measures"); i++) {
 		struct json_object *def = answer_element(status, "measures", i);
@@ -215,6 +216,7 @@ static void print_decisions(const struct term *t, struct json_object *d)
 		if (why && *why) {
 			fputs("      ", stdout);
 			text_wrapped(why, 6, t->width);
+			putchar('\n');
 		}
 	}
 }

@@ -15,10 +15,10 @@ static int print_knobs(const struct args *a, const struct term *term, struct jso
 	_cleanup_(table_done) struct table t;
 
 	table_init(&t, a, term);
-	table_column(&t, "KNOB", 0);
-	table_column(&t, "VALUE", 0);
-	table_column(&t, "MODE", 0);
-	table_column(&t, "NOTE", TABLE_WRAP);
+	table_column(&t, "KNOB", false);
+	table_column(&t, "VALUE", false);
+	table_column(&t, "MODE", false);
+	table_column(&t, "NOTE", false);
 	for (size_t i = 0; i < answer_length(o, "knobs"); i++) {
 		struct json_object *k = answer_element(o, "knobs", i);
 		bool supported = answer_bool(k, "supported");

@@ -50,10 +50,10 @@ int verb_config(const struct args *a, const struct term *term)
 	}
 	pager_open(term, !a->no_pager);
 	table_init(&t, a, term);
-	table_column(&t, "SECTION", 0);
-	table_column(&t, "KEY", 0);
-	table_column(&t, "VALUE", 0);
-	table_column(&t, "FROM", 0);
+	table_column(&t, "SECTION", false);
+	table_column(&t, "KEY", false);
+	table_column(&t, "VALUE", false);
+	table_column(&t, "FROM", false);
 	for (size_t i = 0; i < answer_length(o, "settings"); i++) {
 		struct json_object *s = answer_element(o, "settings", i);
 		_cleanup_free_ char *from = NULL;

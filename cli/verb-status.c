@@ -207,55 +207,49 @@ static int grid_shorten(struct grid *g, struct json_object *status,
 static void grid_table(const struct grid *g, struct table *t, struct json_object **devices)
 {
 	for (size_t c = 0; c < g->n_columns; c++)
-		table_column(t, column_heading(&g->columns[c]),
-			     g->columns[c].number ? TABLE_RIGHT : 0);
+		table_column(t, column_heading(&g->columns[c]), g->columns[c].number);
 	for (size_t r = 0; r < g->n_rows; r++) {
 		bool idle = answer_is_str(devices[r], "verdict", "idle");
 
 		table_row(t);
 		for (size_t c = 0; c < g->n_columns; c++)
-			table_cell(t, g->cells[r][c], idle ? COLOUR_DIM : COLOUR_NONE);
+			table_cell(t, g->cells[r][c],
+				   idle     ? COLOUR_DIM
+				   : c == 0 ? COLOUR_BOLD
+					    : COLOUR_NONE);
 	}
 }
 
-static void print_verdict(const struct term *t, struct json_object *device)
-{
-	_cleanup_free_ char *text = text_printable(answer_str(device, "verdict_text"));
+struct verdicts {
+	const struct term *term;
+	struct json_object **devices;
+};
 
-	if (!text || !*text || answer_is_str(device, "verdict", "idle"))
+/* Under each row, unless nothing happened to the device. */
+static void print_verdict(size_t row, void *userdata)
+{
+	const struct verdicts *v = userdata;
+	struct json_object *d = v->devices[row];
+	_cleanup_free_ char *text = text_printable(answer_str(d, "verdict_text"));
+
+	if (!text || !*text || answer_is_str(d, "verdict", "idle"))
 		return;
-	fputs(term_colour(t, verdict_colour(answer_str(device, "verdict"))), stdout);
-	fputs("  ", stdout);
-	text_wrapped(text, 2, t->width);
-	fputs(term_colour(t, COLOUR_NONE), stdout);
+	printf("  %s", term_colour(v->term, verdict_colour(answer_str(d, "verdict"))));
+	text_wrapped(text, 2, v->term->width);
+	puts(term_colour(v->term, COLOUR_NONE));
 }
 
-/* Rows with the verdict under each: what nothing happened to has none. */
 static int print_overview(const struct args *a, const struct term *term, struct grid *g,
 			  struct json_object *status, struct json_object **devices)
 {
-	_cleanup_(table_done) struct table t;
-	_cleanup_free_ char *text = NULL;
-	char *line, *rest;
-	size_t row = 0;
-	int r;
+	_cleanup_(table_done) struct table t = { 0 };
+	struct verdicts v = { term, devices };
 
 	if (grid_shorten(g, status, devices, term->width) < 0)
 		return complain(FSTUNED_EXIT_FAILED, "out of memory");
 	table_init(&t, a, term);
 	grid_table(g, &t, devices);
-	r = table_text(&t, &text);
-	if (r != 0 || !text)
-		return r;
-
-	rest = text;
-	if (!a->no_legend && (line = strsep(&rest, "\n")))
-		printf("%s\n", line);
-	while ((line = strsep(&rest, "\n")) && *line && row < g->n_rows) {
-		printf("%s\n", line);
-		print_verdict(term, devices[row++]);
-	}
-	return 0;
+	return table_print_notes(&t, print_verdict, &v);
 }
 
 static void print_legend(const struct term *t, size_t n, size_t all, bool narrow)

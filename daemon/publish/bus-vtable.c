@@ -7,6 +7,7 @@
 #include "interface.h"
 #include "metrics.h"
 #include "status.h"
+#include "utf8.h"
 
 static const struct view *get_view(const struct bus *b)
 {
@@ -128,6 +129,14 @@ static int method_config(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	_cleanup_free_ char *text = NULL;
 	int r = b->ops->config(&text, b->userdata);
 
+	/* Files may hold any bytes, a D-Bus string may not. */
+	for (char *p = text; r >= 0 && *p;) {
+		size_t len = utf8_len(p);
+
+		if (len == 0)
+			*p = '?';
+		p += len ? len : 1;
+	}
 	return reply_text(m, r, text, error);
 }
 

@@ -85,7 +85,7 @@ static inline int served_config(char **ret, _unused_ void *userdata)
 {
 	*ret = strdup(
 		"{\"settings\":[{\"section\":\"Policy\",\"key\":\"ForceCopyQuiet\","
-		"\"value\":\"10min\",\"default\":\"5min\",\"file\":\"/etc/x.conf\","
+		"\"value\":\"10min\",\"default\":\"5min\",\"file\":\"/etc/x\xff.conf\","
 		"\"line\":3},{\"section\":\"Manager\",\"key\":\"Mode\",\"value\":\"auto\","
 		"\"default\":\"auto\",\"file\":null,\"line\":null}],\"warnings\":0}");
 	return *ret ? 0 : -ENOMEM;
