@@ -91,23 +91,32 @@ static void print_knob(const struct term *t, struct json_object *k)
 	      answer_bool(k, "stuck") ? ", which hangs" : "");
 }
 
+/* " for 3min", or nothing where there is no such time. */
+static const char *when(struct json_object *p, const char *key, const char *before,
+			const char *after, char *buf, size_t size)
+{
+	char time[TIME_STR_MAX];
+
+	buf[0] = '\0';
+	if (answer_get(p, key))
+		snprintf(buf, size, "%s%s%s", before, answer_time(p, key, time), after);
+	return buf;
+}
+
 static void print_policy(const struct term *t, struct json_object *p)
 {
-	char state[TIME_STR_MAX], stall[TIME_STR_MAX], limit[TIME_STR_MAX], buf[TIME_STR_MAX];
-	char quiet[TIME_STR_MAX];
-	char bytes[BYTES_STR_MAX];
+	char stall[TIME_STR_MAX], limit[TIME_STR_MAX], buf[TIME_STR_MAX];
+	char since[64], change[64], quiet[64], bytes[BYTES_STR_MAX];
 
 	if (!p)
 		return;
-	field(t, COLOUR_NONE, "Policy",
-	      "%s for %s; stalls %s per second (limit %s); last change %s%s; quiet for %s",
-	      answer_str(p, "state"), answer_time(p, "state_for_us", state),
+	field(t, COLOUR_NONE, "Policy", "%s%s; stalls %s per second (limit %s)%s%s",
+	      answer_str(p, "state"),
+	      when(p, "state_for_us", " for ", "", since, sizeof(since)),
 	      answer_time(p, "stall_us_per_s", stall),
 	      answer_time(p, "stall_limit_us_per_s", limit),
-	      answer_get(p, "last_change_ago_us") ? answer_time(p, "last_change_ago_us", buf)
-						  : "never",
-	      answer_get(p, "last_change_ago_us") ? " ago" : "",
-	      answer_time(p, "quiet_for_us", quiet));
+	      when(p, "last_change_ago_us", "; last change ", " ago", change, sizeof(change)),
+	      when(p, "quiet_for_us", "; quiet for ", "", quiet, sizeof(quiet)));
 	if (answer_get(p, "next_trial_in_us"))
 		field(t, COLOUR_NONE, "", "next trial without it in %s",
 		      answer_time(p, "next_trial_in_us", buf));

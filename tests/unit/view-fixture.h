@@ -44,6 +44,7 @@ static inline void fixture_init_device(struct fixture_device *d, unsigned i)
 			.fstype = "ext4",
 			.mountpoint = NULL,
 			.n_mounts = 1,
+			.has_journal = true,
 			.block_size = 4096,
 			.journal_bytes = 128 << 20,
 			.journal_dev = makedev(8, i + 1),
