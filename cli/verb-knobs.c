@@ -121,11 +121,34 @@ static int persist(const struct args *a, const char *value)
 	return client_call(a, &reply, "Reload", NULL);
 }
 
+/* The value as it now is: "on" was taken, and reads back as "1". The caller frees. */
+static int get_value(const struct args *a, char **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_json_ struct json_object *o = NULL;
+	char device[DEVICE_NAME_SIZE];
+	int r;
+
+	r = client_device(a, device);
+	if (r == 0)
+		r = client_text(a, &text, "Get", "ss", device, a->operand[1]);
+	if (r == 0)
+		r = client_parse(text, &o);
+	if (r != 0)
+		return r;
+	*ret = strdup(answer_str(answer_element(o, "knobs", 0), "value"));
+	return *ret ? 0 : complain(FSTUNED_EXIT_FAILED, "out of memory");
+}
+
 int verb_set(const struct args *a, _unused_ const struct term *t)
 {
+	_cleanup_free_ char *value = NULL;
 	int r = change(a, "Set", "sss");
 
-	return r == 0 && a->persist ? persist(a, a->operand[2]) : r;
+	if (r != 0 || !a->persist)
+		return r;
+	r = get_value(a, &value);
+	return r == 0 ? persist(a, value) : r;
 }
 
 int verb_auto(const struct args *a, _unused_ const struct term *t)
