@@ -192,6 +192,7 @@ struct job {
 struct shared {
 	pthread_mutex_t lock;
 	unsigned refs;
+	bool abandoned; /* nobody waits for answers any more */
 	int event_fd;
 	struct job *queued;
 	struct job *running;
@@ -241,22 +242,44 @@ static void job_unlink(struct job **list, struct job *j)
 	*list = j->next;
 }
 
+/* Moves the next job to those that run; NULL if there is none. With the lock held. */
+static struct job *job_begin(struct shared *s)
+{
+	struct job *j = s->queued;
+
+	if (!j)
+		return NULL;
+	job_unlink(&s->queued, j);
+	job_push(&s->running, j);
+	j->start_us = now_monotonic_us();
+	return j;
+}
+
+static void job_run(struct job *j)
+{
+	struct identity *i = &j->identity;
+
+	(void)link_to("by-uuid", i->id.dev, i->uuid, sizeof(i->uuid));
+	(void)link_to("by-label", i->id.dev, i->label, sizeof(i->label));
+	(void)identity_from_device(j->name, i);
+}
+
+/* Goes on until nothing is queued, then wakes the loop: once for many answers. */
 static void *job_thread(void *arg)
 {
 	struct job *j = arg;
 	struct shared *s = j->shared;
 
-	(void)link_to("by-uuid", j->identity.id.dev, j->identity.uuid,
-		      sizeof(j->identity.uuid));
-	(void)link_to("by-label", j->identity.id.dev, j->identity.label,
-		      sizeof(j->identity.label));
-	(void)identity_from_device(j->name, &j->identity);
-
-	pthread_mutex_lock(&s->lock);
-	job_unlink(&s->running, j);
-	job_push(&s->done, j);
-	(void)eventfd_write(s->event_fd, 1);
-	pthread_mutex_unlock(&s->lock);
+	while (j) {
+		job_run(j);
+		pthread_mutex_lock(&s->lock);
+		job_unlink(&s->running, j);
+		job_push(&s->done, j);
+		j = s->abandoned ? NULL : job_begin(s);
+		if (!j)
+			(void)eventfd_write(s->event_fd, 1);
+		pthread_mutex_unlock(&s->lock);
+	}
 	shared_unref(s);
 	return NULL;
 }
@@ -282,7 +305,7 @@ static int thread_start(struct job *j)
 	return -r;
 }
 
-/* Starts what there are threads for. Called with the lock held. */
+/* Starts threads for what is queued, as far as there may be. With the lock held. */
 static void run_queued(struct shared *s)
 {
 	uint64_t now_us = now_monotonic_us();
@@ -292,12 +315,9 @@ static void run_queued(struct shared *s)
 		all++;
 		lively += now_us - j->start_us < THREAD_STUCK_US;
 	}
-	while (s->queued && lively < THREADS && all < THREADS_MAX) {
-		struct job *j = s->queued;
+	for (; s->queued && lively < THREADS && all < THREADS_MAX; all++, lively++) {
+		struct job *j = job_begin(s);
 
-		job_unlink(&s->queued, j);
-		job_push(&s->running, j);
-		j->start_us = now_us;
 		s->refs++;
 		if (thread_start(j) < 0) { /* no memory, no task left: later */
 			s->refs--;
@@ -305,8 +325,6 @@ static void run_queued(struct shared *s)
 			job_push(&s->queued, j);
 			return;
 		}
-		all++;
-		lively++;
 	}
 }
 
@@ -337,6 +355,9 @@ void identifier_free(struct identifier *i)
 {
 	if (!i)
 		return;
+	pthread_mutex_lock(&i->shared->lock);
+	i->shared->abandoned = true;
+	pthread_mutex_unlock(&i->shared->lock);
 	shared_unref(i->shared);
 	free(i);
 }

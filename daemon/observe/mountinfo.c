@@ -117,6 +117,31 @@ static int group(struct mounts *ret, struct line *lines, size_t n)
 	return 0;
 }
 
+/*
+ * Takes out the lines of file systems without a device of their own (major 0), which on a
+ * host of containers are nearly all. Returns the new length.
+ */
+static size_t drop_deviceless(char *text, size_t len)
+{
+	char *to = text, *end = text + len;
+
+	for (char *line = text; line < end;) {
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+		char *next = newline ? newline + 1 : end;
+		char *field = memchr(line, ' ', (size_t)(next - line));
+
+		/* ID PARENT MAJOR:MINOR ... */
+		if (field)
+			field = memchr(field + 1, ' ', (size_t)(next - field - 1));
+		if (!field || next - field < 3 || field[1] != '0' || field[2] != ':') {
+			memmove(to, line, (size_t)(next - line));
+			to += next - line;
+		}
+		line = next;
+	}
+	return (size_t)(to - text);
+}
+
 /* A line that makes no sense is left out, the others stay. */
 static int skip_line(struct libmnt_table *table _unused_, const char *name _unused_,
 		     int line _unused_)
@@ -181,7 +206,7 @@ int mounts_read(struct mounts *ret, int fd)
 			break;
 		len += (size_t)n;
 	}
-	return mounts_parse(ret, buf, len);
+	return mounts_parse(ret, buf, drop_deviceless(buf, len));
 }
 
 static int entry_cmp(const void *key, const void *member)

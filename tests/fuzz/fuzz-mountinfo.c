@@ -2,6 +2,7 @@
 /* Any bytes as mountinfo: what comes of it is whole, sorted and findable. */
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include "../../daemon/observe/mountinfo.h"
 
@@ -9,13 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size ?: 1);
+	static int fd = -1;
 	struct mounts m;
 
-	memcpy(text, data, size);
-	if (mounts_parse(&m, text, size) < 0)
-		m = (struct mounts){ 0 };
-	free(text);
+	if (fd < 0)
+		fd = memfd_create("mountinfo", MFD_CLOEXEC);
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	if (mounts_read(&m, fd) < 0)
+		return 0;
 	for (size_t i = 0; i < m.n; i++) {
 		const struct mount_entry *e = &m.entries[i];
 

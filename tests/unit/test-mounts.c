@@ -143,6 +143,33 @@ static void long_file_is_read_whole_each_time(void **state _unused_)
 	close(fd);
 }
 
+/* The same from a file, of which those without a device are not even parsed. */
+static void file_gives_what_its_text_gives(void **state _unused_)
+{
+	static const char text[] = "21 1 0:21 / /proc rw - proc proc rw\n"
+				   "0: 0:1 0:5 / /x rw - ext4 /dev/x rw\n"
+				   "30 1 8:5 / /a rw - ext4 /dev/sda5 rw\n"
+				   "0:\n\n 0:\n  0:"
+				   "31 1 8:0 / /b rw - ext4 /dev/sda rw\n"
+				   "32 1 10:0 / /0: rw - ext4 /dev/x rw\n"
+				   "22 1 0:22 / /sys rw - sysfs sysfs rw\n"
+				   "33 1 8:8 / /c rw - ext4 /dev/sda8 rw\n"
+				   "23 1 0:23 / /end";
+	int fd = memfd_create("mountinfo", MFD_CLOEXEC);
+	struct mounts from_text = parsed(text), from_file;
+
+	assert_true(write(fd, text, sizeof(text) - 1) > 0);
+	assert_int_equal(mounts_read(&from_file, fd), 0);
+	assert_int_equal(from_file.n, 3);
+	assert_int_equal(from_file.n, from_text.n);
+	for (size_t i = 0; i < from_file.n; i++)
+		assert_string_equal(from_file.entries[i].mountpoint,
+				    from_text.entries[i].mountpoint);
+	mounts_done(&from_text);
+	mounts_done(&from_file);
+	close(fd);
+}
+
 static void descriptor_that_cannot_be_read_is_an_error(void **state _unused_)
 {
 	struct mounts m;
@@ -163,6 +190,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_an_empty_list),
 		cmocka_unit_test(source_finds_only_what_is_unique),
 		cmocka_unit_test(long_file_is_read_whole_each_time),
+		cmocka_unit_test(file_gives_what_its_text_gives),
 		cmocka_unit_test(descriptor_that_cannot_be_read_is_an_error),
 	};
 
