@@ -344,6 +344,22 @@ static void note_quiet(const struct call *x, const struct window *w)
 	}
 }
 
+/*
+ * A trial that failed shows that the quiet before it was not worth much: with each, twice as
+ * much is asked for, as the interval under load doubles, and up to the same maximum.
+ */
+static uint64_t quiet_needed(const struct call *x)
+{
+	uint64_t factor = 1, us;
+
+	if (x->c->trial_interval_us > 0 && x->p->trial_interval_us > x->c->trial_interval_us)
+		factor = x->p->trial_interval_us / x->c->trial_interval_us;
+	if (__builtin_mul_overflow(x->c->quiet_us, factor, &us) ||
+	    us > x->c->trial_interval_max_us)
+		us = x->c->trial_interval_max_us;
+	return us > x->c->quiet_us ? us : x->c->quiet_us;
+}
+
 static int step_on(const struct call *x)
 {
 	struct policy_force_copy *p = x->p;
@@ -356,12 +372,8 @@ static int step_on(const struct call *x)
 		describe_memory(x);
 		return change(x, OFF, REASON_MEMORY, FC_OFF);
 	}
-	/* That a trial failed shows that its quiet was not worth much: wait for the interval.
-	 */
-	if (p->last_reason == REASON_TRIAL_FAILED && x->now < p->next_trial_us)
-		return 0;
 	if (p->quiet_since_us > 0) {
-		if (x->now - p->quiet_since_us < x->c->quiet_us)
+		if (x->now - p->quiet_since_us < quiet_needed(x))
 			return 0;
 		describe_quiet(x, &w);
 		return change(x, OFF, REASON_TRIAL, FC_TRIAL);

@@ -356,19 +356,26 @@ static void policy_trial_interval_doubles_to_its_maximum(void **state)
 	assert_int_equal(run(&s, &copying, 24 * 60 * MIN), s.c.trial_interval_us);
 }
 
-static void policy_quiet_does_not_shorten_the_interval_after_a_failed_trial(void **state)
+static void policy_asks_for_twice_the_quiet_after_each_failed_trial(void **state)
 {
 	struct sim s = sim_new();
-	uint64_t us;
 
 	(void)state;
 	turn_on(&s);
-	run(&s, &idle, 10 * MIN);
-	assert_int_equal(s.d.reason, REASON_TRIAL);
-	run(&s, &stalling, 5 * SEC);
-	assert_int_equal(s.d.reason, REASON_TRIAL_FAILED);
-	us = run(&s, &idle, 60 * MIN);
-	assert_int_equal(us, 2 * s.c.trial_interval_us);
+	for (uint64_t needed = s.c.quiet_us; needed < 8 * s.c.quiet_us; needed *= 2) {
+		uint64_t us = run(&s, &idle, 60 * MIN);
+
+		assert_int_equal(s.d.reason, REASON_TRIAL);
+		assert_in_range(us, needed, needed + 5 * SEC);
+		run(&s, &stalling, 5 * SEC);
+		assert_int_equal(s.d.reason, REASON_TRIAL_FAILED);
+	}
+	/* and a trial that succeeds forgets it */
+	run(&s, &idle, 60 * MIN);
+	run(&s, &idle, s.c.trial_us + SEC);
+	assert_int_equal(s.p.state, FC_OFF);
+	turn_on(&s);
+	assert_in_range(run(&s, &idle, 60 * MIN), s.c.quiet_us, s.c.quiet_us + 5 * SEC);
 }
 
 static void policy_stays_on_while_waits_go_on_although_it_is_on(void **state)
@@ -762,8 +769,7 @@ int main(void)
 		cmocka_unit_test(policy_returns_at_once_on_a_long_wait_in_a_trial),
 		cmocka_unit_test(policy_trial_counts_only_its_own_waits),
 		cmocka_unit_test(policy_trial_interval_doubles_to_its_maximum),
-		cmocka_unit_test(
-			policy_quiet_does_not_shorten_the_interval_after_a_failed_trial),
+		cmocka_unit_test(policy_asks_for_twice_the_quiet_after_each_failed_trial),
 		cmocka_unit_test(policy_stays_on_while_waits_go_on_although_it_is_on),
 		cmocka_unit_test(policy_keeps_the_change_interval),
 		cmocka_unit_test(policy_freezes_when_flapping),
