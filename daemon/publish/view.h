@@ -40,8 +40,8 @@ struct view {
 	uint64_t now_us;   /* CLOCK_MONOTONIC */
 	uint64_t start_us; /* CLOCK_MONOTONIC, of the daemon */
 	bool observe_only; /* --mode=observe */
-	uint64_t
-		paused_until_us; /* CLOCK_MONOTONIC; 0 not paused; USEC_INFINITY until resume */
+	/* CLOCK_MONOTONIC; 0: not paused; USEC_INFINITY: until resume */
+	uint64_t paused_until_us;
 	const struct kernel_caps *caps;
 	const struct probe *probe;   /* NULL: nothing can be measured */
 	const char *sysroot;         /* prefix of files that doctor looks at; NULL or "" */

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the bus's methods mean, and the view that readers get. */
+#include <string.h>
+#include "act/change-log.h"
+#include "manager-internal.h"
+#include "publish/interface.h"
+
+/* --- the view --- */
+
+static size_t copy_outliers(const struct managed *d, struct outlier *to)
+{
+	for (unsigned i = 0; i < d->n_outliers; i++)
+		to[i] = d->outliers[(d->outlier_next + OUTLIERS_MAX - 1 - i) % OUTLIERS_MAX];
+	return d->n_outliers;
+}
+
+static bool make_room(struct manager *m)
+{
+	size_t n = m->n_devices ? m->n_devices : 1;
+	struct device_view *devices = reallocarray(m->view_devices, n, sizeof(*devices));
+	struct outlier *outliers;
+
+	if (!devices)
+		return false;
+	m->view_devices = devices;
+	outliers = reallocarray(m->view_outliers, n * OUTLIERS_MAX, sizeof(*outliers));
+	if (!outliers)
+		return false;
+	m->view_outliers = outliers;
+	return true;
+}
+
+static void view_device(struct manager *m, size_t i)
+{
+	const struct managed *d = m->devices[i];
+	struct outlier *outliers = m->view_outliers + i * OUTLIERS_MAX;
+
+	m->view_devices[i] = (struct device_view){
+		.device = d->device,
+		.model = d->model,
+		.force_copy = &d->force_copy,
+		.config = &d->config,
+		.knobs = d->knobs,
+		.stats = d->sampler.last,
+		.outliers = outliers,
+		.n_outliers = copy_outliers(d, outliers),
+		.verdict = d->verdict,
+		.verdict_text = d->verdict_text,
+		.frozen = d->force_copy.state == FC_FROZEN ? "too many changes" : NULL,
+	};
+}
+
+static const struct view *get_view(void *userdata)
+{
+	struct manager *m = userdata;
+	bool room = make_room(m);
+
+	m->view = (struct view){
+		.now_us = now_monotonic_us(),
+		.start_us = m->start_us,
+		.observe_only = manager_observe_only(m),
+		.paused_until_us = m->paused_until_us,
+		.caps = &m->caps,
+		.probe = m->probe,
+		.sysroot = m->options.sysroot,
+		.ledger = actuator_ledger(m->actuator),
+		.devices = m->view_devices,
+		.n_devices = room ? m->n_devices : 0,
+		.history = m->history.entries,
+		.history_first = m->history.first,
+		.n_history = m->history.n,
+		.history_max = m->history.allocated,
+		.decisions = m->decisions,
+		.ticks = m->ticks,
+		.log_dropped = log_dropped(),
+	};
+	for (size_t i = 0; i < m->view.n_devices; i++)
+		view_device(m, i);
+	if (m->view.paused_until_us <= m->view.now_us)
+		m->view.paused_until_us = 0;
+	return &m->view;
+}
+
+static const struct device *find(const char *what, void *userdata)
+{
+	struct manager *m = userdata;
+
+	return device_list_find(&m->list, what);
+}
+
+/* --- changes --- */
+
+static int add_waiter(struct manager *m, const struct device_id *id, enum knob_id knob,
+		      sd_bus_message *message)
+{
+	struct waiter *w = malloc(sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct waiter){
+		.next = m->waiters,
+		.message = sd_bus_message_ref(message),
+		.id = *id,
+		.knob = knob,
+	};
+	m->waiters = w;
+	return 0;
+}
+
+static void answer_waiters(struct manager *m, const struct device_id *id, enum knob_id knob,
+			   int r, const char *text)
+{
+	for (struct waiter **p = &m->waiters; *p;) {
+		struct waiter *w = *p;
+
+		if (!device_id_equal(&w->id, id) || w->knob != knob) {
+			p = &w->next;
+			continue;
+		}
+		*p = w->next;
+		bus_reply(w->message, r, text);
+		sd_bus_message_unref(w->message);
+		free(w);
+	}
+}
+
+void manager_drop_waiters(struct manager *m)
+{
+	while (m->waiters) {
+		struct waiter *w = m->waiters;
+
+		m->waiters = w->next;
+		bus_reply(w->message, -ESHUTDOWN, "fs-tuned is stopping");
+		sd_bus_message_unref(w->message);
+		free(w);
+	}
+}
+
+void manager_on_done(const struct device_id *id, const struct decision *d, int r, uid_t uid,
+		     void *userdata)
+{
+	struct manager *m = userdata;
+	struct managed *managed = manager_find_id(m, id);
+	char text[128];
+
+	manager_record(m, managed ? managed->device->name : "?", d, r,
+		       d->reason == REASON_ADMINISTRATOR ? (int64_t)uid : -1);
+	snprintf(text, sizeof(text), "%s: %s", knob_ops(d->knob)->name,
+		 r == -EBUSY ? "somebody else wrote it meanwhile" : strerror(-r));
+	answer_waiters(m, id, d->knob, r, text);
+}
+
+/* One change asked for by an administrator. 1: the message waits for its end. */
+static int change(struct manager *m, struct managed *d, enum knob_id knob, const char *to,
+		  const char *why, uid_t uid, sd_bus_message *message, sd_bus_error *error)
+{
+	struct knob_state *k = &d->knobs[knob];
+	struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
+	int r;
+
+	if (!k->supported)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_UNSUPPORTED, "%s: %s: %s",
+					 d->device->name, knob_ops(knob)->name, k->why);
+	if (k->busy)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_BUSY,
+					 "%s: a change of %s is in progress", d->device->name,
+					 knob_ops(knob)->name);
+	snprintf(what.from, sizeof(what.from), "%s", k->value);
+	snprintf(what.to, sizeof(what.to), "%s", to);
+	snprintf(what.why, sizeof(what.why), "%s", why);
+	r = message ? add_waiter(m, &d->device->id, knob, message) : 0;
+	if (r == 0)
+		r = actuator_apply(m->actuator, d->device, k, &what, true, uid);
+	if (r < 0) {
+		/* The caller answers this message itself: it must not be answered twice. */
+		for (struct waiter **p = &m->waiters; *p; p = &(*p)->next)
+			if ((*p)->message == message) {
+				struct waiter *w = *p;
+
+				*p = w->next;
+				sd_bus_message_unref(w->message);
+				free(w);
+				break;
+			}
+		manager_record(m, d->device->name, &what, r, uid);
+		return sd_bus_error_setf(error, FSTUNED_ERROR_FAILED, "%s: %s not written: %s",
+					 d->device->name, knob_ops(knob)->name, strerror(-r));
+	}
+	return message ? 1 : 0;
+}
+
+static int cmd_set(const struct device *device, const char *name, const char *value, uid_t uid,
+		   sd_bus_message *message, sd_bus_error *error, void *userdata)
+{
+	struct manager *m = userdata;
+	struct managed *d = manager_find_id(m, &device->id);
+	char canonical[KNOB_VALUE_MAX];
+	enum knob_id knob;
+
+	if (!d)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_DEVICE, "%s is gone",
+					 device->name);
+	if (knob_from_string(name, &knob) < 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_KNOB, "No knob \"%s\"", name);
+	if (knob_ops(knob)->parse(value, canonical) < 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_BAD_VALUE,
+					 "\"%s\" is no value of %s (%s)", value, name,
+					 knob_ops(knob)->unit);
+	return change(m, d, knob, canonical, "set with fstunectl", uid, message, error);
+}
+
+static int each_device(struct manager *m, const struct device *device,
+		       int (*f)(struct manager *m, struct managed *d, void *arg), void *arg)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_devices && r >= 0; i++)
+		if (!device || m->devices[i]->device == device)
+			r = f(m, m->devices[i], arg);
+	return r;
+}
+
+struct automatic {
+	bool all;
+	enum knob_id knob;
+	uid_t uid;
+};
+
+static int automatic_one(struct manager *m, struct managed *d, void *arg)
+{
+	const struct automatic *a = arg;
+
+	for (enum knob_id knob = 0; knob < KNOB_MAX; knob++) {
+		struct knob_state *k = &d->knobs[knob];
+		struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
+		int r;
+
+		if ((!a->all && knob != a->knob) || k->mode != KNOB_MANUAL)
+			continue;
+		r = actuator_pin(m->actuator, d->device, k, false, NULL);
+		snprintf(what.from, sizeof(what.from), "%s", k->value);
+		snprintf(what.to, sizeof(what.to), "%s", k->value);
+		snprintf(what.why, sizeof(what.why), "handed back to the policy");
+		change_log(d->device->name, &what, r);
+		manager_record(m, d->device->name, &what, r, a->uid);
+		if (r < 0)
+			return r;
+		if (strcmp(k->value, "0") != 0)
+			policy_force_copy_adopt(&d->force_copy, &d->config, now_monotonic_us());
+	}
+	return 0;
+}
+
+static int cmd_auto(const struct device *device, const char *name, uid_t uid,
+		    sd_bus_error *error, void *userdata)
+{
+	struct automatic a = { .all = !name || !*name, .uid = uid };
+	int r;
+
+	if (!a.all && knob_from_string(name, &a.knob) < 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_KNOB, "No knob \"%s\"", name);
+	r = each_device(userdata, device, automatic_one, &a);
+	if (r < 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_FAILED, "Not handed back: %s",
+					 strerror(-r));
+	return 0;
+}
+
+struct revert {
+	bool one; /* a device was named: say so if there is nothing to revert */
+	uid_t uid;
+	sd_bus_message *message;
+	sd_bus_error *error;
+};
+
+static int revert_one(struct manager *m, struct managed *d, void *arg)
+{
+	const struct revert *v = arg;
+	struct knob_state *k = &d->knobs[KNOB_FORCE_COPY];
+	const char *to = *k->original ? k->original : k->value;
+
+	if (!v->one && (!k->supported || !*k->original))
+		return 0;
+	/* With all devices at once nobody can wait for each: the history tells. */
+	return change(m, d, KNOB_FORCE_COPY, to, "reverted with fstunectl", v->uid,
+		      v->one ? v->message : NULL, v->error);
+}
+
+static int cmd_revert(const struct device *device, uid_t uid, sd_bus_message *message,
+		      sd_bus_error *error, void *userdata)
+{
+	struct revert v = {
+		.one = device != NULL,
+		.uid = uid,
+		.message = message,
+		.error = error,
+	};
+
+	return each_device(userdata, device, revert_one, &v);
+}
+
+static int cmd_pause(uint64_t usec, uid_t uid, void *userdata)
+{
+	struct manager *m = userdata;
+	char buf[TIME_STR_MAX];
+
+	if (usec == 0) {
+		m->paused_until_us = 0;
+		log_notice("Decisions resumed (uid %u)", uid);
+		return 0;
+	}
+	if (__builtin_add_overflow(now_monotonic_us(), usec, &m->paused_until_us))
+		m->paused_until_us = USEC_INFINITY;
+	log_notice("Decisions paused (uid %u): %s", uid,
+		   usec == USEC_INFINITY ? "until fstunectl resume"
+					 : format_time_us(buf, sizeof(buf), usec));
+	return 0;
+}
+
+static int cmd_config(char **ret, void *userdata)
+{
+	const struct manager *m = userdata;
+
+	return config_describe(&m->config, ret);
+}
+
+static int cmd_reload(sd_bus_error *error, void *userdata)
+{
+	int r = manager_reload(userdata);
+
+	if (r < 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_FAILED,
+					 "Not reloaded, the former configuration holds: %s",
+					 strerror(-r));
+	return 0;
+}
+
+const struct bus_ops manager_bus_ops = {
+	.view = get_view,
+	.find = find,
+	.set = cmd_set,
+	.automatic = cmd_auto,
+	.revert = cmd_revert,
+	.pause = cmd_pause,
+	.config = cmd_config,
+	.reload = cmd_reload,
+};
