@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A runtime directory that is full, read-only, vanished or taken: one clear line, and every knob
+# as it was or as the ledger says.
+# shellcheck source=tests/host/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+make_ext4 "$tmp/fs"
+dev=$(name "$loop")
+make_knob "$dev"
+
+last_line() {
+	tail -n 1 "$tmp/log"
+}
+
+start_daemon || bail_out "the daemon does not start: $(cat "$tmp/log")"
+"$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" --config="$tmp/no-config" >"$tmp/second" 2>&1
+is $? 1 "a second daemon gives up"
+is "$(wc -l <"$tmp/second")" 1 "with one line"
+like "$(cat "$tmp/second")" "Another fs-tuned is using $run" "that says why"
+check "the first one still answers" ctl status
+
+# Vanished under the running daemon.
+rm -rf "$run"
+"$bin/fstunectl" --runtime-dir="$run" list >/dev/null 2>&1
+is $? 3 "without its socket the daemon counts as not running"
+stop_daemon
+is "$ended" 0 "it still ends in order"
+is "$(cat "$(knob "$dev")")" 0 "the knob is as it was"
+
+# Full.
+mkdir -p "$run"
+mount_at "$run" -t tmpfs -o size=64k fs-tuned-test
+start_daemon
+dd if=/dev/zero of="$run/ballast" bs=4k status=none 2>/dev/null
+ctl set "$dev" force_copy 1 2>"$tmp/err"
+is $? 1 "set fails where the ledger cannot be written"
+like "$(cat "$tmp/err")" 'No space left on device' "and says why"
+is "$(wc -l <"$tmp/err")" 1 "in one line"
+is "$(cat "$(knob "$dev")")" 0 "the knob was not touched"
+rm "$run/ballast"
+check "with room again it works" ctl set "$dev" force_copy 1
+is "$(cat "$(knob "$dev")")" 1 "and the knob is set"
+stop_daemon
+umount "$run" && unset 'mounts[-1]'
+echo 0 >"$(knob "$dev")"
+
+# Read-only.
+mount_at "$run" -t tmpfs -o ro,size=64k fs-tuned-test
+"$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" --config="$tmp/no-config" >"$tmp/second" 2>&1
+is $? 1 "on a read-only runtime directory it gives up"
+is "$(wc -l <"$tmp/second")" 1 "with one line"
+like "$(cat "$tmp/second")" "Read-only file system" "that says why"
+mount -o remount,rw "$run"
+start_daemon
+mount -o remount,ro "$run"
+ctl set "$dev" force_copy 1 2>"$tmp/err"
+is $? 1 "turned read-only later: set fails"
+is "$(cat "$(knob "$dev")")" 0 "and the knob was not touched"
+mount -o remount,rw "$run"
+stop_daemon
+
+# A ledger that is none of ours.
+umount "$run" && unset 'mounts[-1]'
+rm -rf "$run"
+for bad in '{' '[]' '{"version": 99}' "$(head -c 2000 /dev/urandom | tr -d '\0')"; do
+	mkdir -p "$run"
+	printf '%s' "$bad" >"$run/ledger.json"
+	start_daemon
+	is $? 0 "a bad ledger does not keep it from starting"
+	[ -e "$run/ledger.json.bad" ]
+	ok $? "the bad ledger is kept aside"
+	stop_daemon
+	rm -rf "$run"
+done
+
+"$bin/fs-tuned" --runtime-dir=/dev/null/x --config="$tmp/no-config" >"$tmp/second" 2>&1
+is $? 1 "a runtime directory that cannot be"
+is "$(wc -l <"$tmp/second")" 1 "is one line"
+done_testing
