@@ -2,6 +2,9 @@
 # shellcheck shell=bash disable=SC2034
 # What the tools of this directory share. Sourced, never run.
 
+# A failure inside $(...) is one.
+shopt -s inherit_errexit
+
 # Everything that is downloaded or built from downloads lives here, outside the tree.
 cache=${FSTUNED_CACHE:-${HOME:?}/.cache/fs-tuned}
 
