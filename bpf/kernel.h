@@ -56,7 +56,8 @@ struct transaction_chp_stats_s {
 
 /*
  * include/linux/jbd2.h. The value here only marks the name: BH_Shadow is 23 from 5.10 to
- * 6.12 and 24 in 7.2, as the bits before it in include/linux/buffer_head.h came and went.
+ * 6.12 and 24 in 6.18 and 7.2, as the bits before it in include/linux/buffer_head.h came and
+ * went.
  */
 enum jbd_state_bits { BH_Shadow = 23 };
 
