@@ -11,9 +11,10 @@
 #include "record.bpf.h"
 
 /* The commit in flight if it is `tid`; NULL if its start was not seen. */
-static __always_inline struct fst_dev_stats *commit_of(__u32 dev, __u32 tid)
+static __always_inline struct fst_dev_stats *commit_of(const struct fst_shared *sh, __u32 dev,
+						       __u32 tid)
 {
-	struct fst_dev_stats *st = stats_of(dev);
+	struct fst_dev_stats *st = stats_of(sh, dev);
 
 	return st && st->commit.start_ns && st->commit.tid == tid ? st : NULL;
 }
@@ -36,14 +37,15 @@ static __always_inline void commit_begin(struct fst_dev_stats *st, __u32 tid)
 static __always_inline void commit_step(__u32 dev, __u32 tid, enum fst_measure ended,
 					enum fst_measure begun)
 {
-	struct fst_dev_stats *st = commit_of(dev, tid);
+	struct fst_shared *sh = shared_get();
+	struct fst_dev_stats *st = commit_of(sh, dev, tid);
 	__u64 now;
 
 	if (!st)
 		return;
 	now = bpf_ktime_get_ns();
 	if (st->commit.phase == ended)
-		record(st, dev, ended, now - st->commit.phase_ns, now);
+		record(sh, st, dev, ended, now - st->commit.phase_ns);
 	st->commit.phase = begun;
 	st->commit.phase_ns = now;
 }
@@ -51,7 +53,8 @@ static __always_inline void commit_step(__u32 dev, __u32 tid, enum fst_measure e
 /* The transaction is durable. Without a hook on the record, logging ends here. */
 static __always_inline void commit_durable(__u32 dev, __u32 tid, __u32 handles, __u32 blocks)
 {
-	struct fst_dev_stats *st = stats_of(dev);
+	struct fst_shared *sh = shared_get();
+	struct fst_dev_stats *st = stats_of(sh, dev);
 	__u64 now;
 
 	if (!st)
@@ -63,14 +66,15 @@ static __always_inline void commit_durable(__u32 dev, __u32 tid, __u32 handles, 
 		return;
 	now = bpf_ktime_get_ns();
 	if (st->commit.phase == FST_COMMIT_RECORD || st->commit.phase == FST_COMMIT_LOGGING)
-		record(st, dev, st->commit.phase, now - st->commit.phase_ns, now);
+		record(sh, st, dev, st->commit.phase, now - st->commit.phase_ns);
 	st->commit.phase = FST_COMMIT_CALLBACK;
 	st->commit.phase_ns = now;
 }
 
 static __always_inline void commit_finish(__u32 dev, __u32 tid)
 {
-	struct fst_dev_stats *st = commit_of(dev, tid);
+	struct fst_shared *sh = shared_get();
+	struct fst_dev_stats *st = commit_of(sh, dev, tid);
 	__u64 now, start;
 
 	if (!st)
@@ -79,14 +83,14 @@ static __always_inline void commit_finish(__u32 dev, __u32 tid)
 	start = st->commit.start_ns;
 	st->commit.start_ns = 0;
 	if (st->commit.phase == FST_COMMIT_CALLBACK)
-		record(st, dev, FST_COMMIT_CALLBACK, now - st->commit.phase_ns, now);
-	record(st, dev, FST_COMMIT, now - start, now);
+		record(sh, st, dev, FST_COMMIT_CALLBACK, now - st->commit.phase_ns);
+	record(sh, st, dev, FST_COMMIT, now - start);
 }
 
 static __always_inline void checkpoint_count(__u32 dev, __u32 forced, __u32 written,
 					     __u32 dropped)
 {
-	struct fst_dev_stats *st = stats_of(dev);
+	struct fst_dev_stats *st = stats_of(shared_get(), dev);
 
 	if (!st)
 		return;

@@ -40,7 +40,7 @@ enum fst_measure {
 #define FST_HIST_SLOTS (FST_HIST_GRID + 2)
 
 struct fst_hist {
-	__u64 count;
+	__u64 count; /* the slots' sum: probe_read() adds them up, programs do not count it */
 	__u64 sum_ns;
 	__u64 max_ns; /* since tracking began; plain store, a racing smaller value may win */
 	__u64 slot[FST_HIST_SLOTS];
@@ -49,6 +49,9 @@ struct fst_hist {
 #define FST_COMM_LEN 16
 #define FST_JOURNAL_NAME_LEN 56 /* BDEVNAME_SIZE + 24, as journal_t has it */
 #define FST_MAX_DEVICES 1024    /* power of two: slots are masked with it */
+#define FST_CHUNK_DEVICES 16    /* devices whose counters lie in one chunk */
+#define FST_DEVICE_TABLE 4096   /* places to find a slot by device: a power of two */
+#define FST_CHUNKS (FST_MAX_DEVICES / FST_CHUNK_DEVICES)
 
 /* Who: a task, as outlier events name it. */
 struct fst_actor {
@@ -67,11 +70,11 @@ struct fst_commit_state {
 };
 
 /*
- * Everything of one tracked device: the value of the map "stats", key __u32 device. Made
- * and removed by user space; counters only grow.
+ * Everything of one tracked device. The map "stats" is an array of chunks, which are arrays
+ * of these: a device's slot, which user space gives it, says which. Counters only grow.
  */
 struct fst_dev_stats {
-	__u32 slot; /* index into fst_shared.activity, given by user space */
+	__u32 slot;
 	__u32 pad;
 	struct fst_commit_state commit;
 	__u32 requester_tid; /* newest transaction that anybody waited for */
@@ -102,6 +105,11 @@ struct fst_shared {
 			   */
 	__u32 pad;
 	__u64 activity[FST_MAX_DEVICES]; /* samples per device slot, only grows */
+	/*
+	 * Tracked devices, hashed (device-table.h): slot << 32 | device, 0: free. One that is
+	 * not here is not measured.
+	 */
+	__u64 device[FST_DEVICE_TABLE];
 };
 
 enum fst_event_type {

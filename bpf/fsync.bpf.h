@@ -17,16 +17,17 @@ static __always_inline void fsync_begin(void)
 static __always_inline void fsync_end(__u32 dev)
 {
 	__u32 none;
-	__u64 start = wait_take(FST_FSYNC, &none), now;
+	__u64 start = wait_take(FST_FSYNC, &none);
 	struct fst_dev_stats *st;
+	struct fst_shared *sh;
 
 	if (!start)
 		return;
-	st = stats_of(dev);
+	sh = shared_get();
+	st = stats_of(sh, dev);
 	if (!st)
 		return;
-	now = bpf_ktime_get_ns();
-	record(st, dev, FST_FSYNC, now - start, now);
+	record(sh, st, dev, FST_FSYNC, bpf_ktime_get_ns() - start);
 }
 
 #endif

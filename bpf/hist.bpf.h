@@ -69,8 +69,8 @@ static inline __attribute__((always_inline)) unsigned int fst_hist_slot(unsigned
 
 #ifdef __bpf__
 /*
- * Adds a sample. Three updates that are not one: a reader between them sees a count that
- * differs from the slots by those in progress.
+ * Adds a sample; `count` is left to the reader, who gets it by adding up the slots.
+ * The updates are not one: a reader between them has a slot without its time.
  */
 static inline __attribute__((always_inline)) void fst_hist_update(struct fst_hist *h,
 								  unsigned long long ns)
@@ -83,7 +83,6 @@ static inline __attribute__((always_inline)) void fst_hist_update(struct fst_his
 		return;
 	__sync_fetch_and_add(&h->slot[slot], 1);
 	__sync_fetch_and_add(&h->sum_ns, ns);
-	__sync_fetch_and_add(&h->count, 1);
 	if (ns > h->max_ns)
 		h->max_ns = ns;
 }

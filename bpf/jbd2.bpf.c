@@ -25,7 +25,7 @@ const volatile bool may_read_kernel SEC(".rodata.may_read") = true;
 SEC("tp_btf/jbd2_start_commit")
 int BPF_PROG(commit_start, struct journal_s *journal, struct transaction_s *transaction)
 {
-	struct fst_dev_stats *st = stats_of(journal->j_fs_dev->bd_dev);
+	struct fst_dev_stats *st = stats_of(shared_get(), journal->j_fs_dev->bd_dev);
 
 	if (!st)
 		return 0;
@@ -192,7 +192,7 @@ SEC("fentry/jbd2_log_wait_commit")
 int BPF_PROG(waitc_enter, struct journal_s *journal, __u32 tid)
 {
 	__u32 dev = journal->j_fs_dev->bd_dev;
-	struct fst_dev_stats *st = stats_of(dev);
+	struct fst_dev_stats *st = stats_of(shared_get(), dev);
 
 	if (!st)
 		return 0;

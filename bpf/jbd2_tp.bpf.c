@@ -14,7 +14,8 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tracepoint/jbd2/jbd2_start_commit")
 int commit_start(void *ctx)
 {
-	struct fst_dev_stats *st = stats_of(classic_field(ctx, CLASSIC_COMMIT_DEV));
+	struct fst_dev_stats *st =
+		stats_of(shared_get(), classic_field(ctx, CLASSIC_COMMIT_DEV));
 
 	if (st)
 		commit_begin(st, classic_field(ctx, CLASSIC_COMMIT_TID));

@@ -58,10 +58,10 @@ static __always_inline void wait_begin(enum fst_measure m, __u32 dev)
 	struct start *s = start_slot(tag);
 	struct start begun = { .ns = bpf_ktime_get_ns(), .dev = dev, .tag = tag };
 
-	if (s && (!s->ns || s->tag == tag))
-		*s = begun;
-	else
+	if (UNLIKELY(!s || (s->ns && s->tag != tag)))
 		bpf_map_update_elem(&overflow, &tag, &begun, BPF_ANY);
+	else
+		*s = begun;
 }
 
 /* Ends this task's wait. Returns when it began, 0 if no begin was seen. */
@@ -89,16 +89,17 @@ static __always_inline __u64 wait_take(enum fst_measure m, __u32 *dev)
 static __always_inline void wait_end(enum fst_measure m)
 {
 	__u32 dev = 0;
-	__u64 start = wait_take(m, &dev), now;
+	__u64 start = wait_take(m, &dev);
 	struct fst_dev_stats *st;
+	struct fst_shared *sh;
 
 	if (!start)
 		return;
-	st = stats_of(dev);
+	sh = shared_get();
+	st = stats_of(sh, dev);
 	if (!st)
 		return;
-	now = bpf_ktime_get_ns();
-	record(st, dev, m, now - start, now);
+	record(sh, st, dev, m, bpf_ktime_get_ns() - start);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include "../../bpf/device-table.h"
 #include "../base/log.h"
 #include "bpf-log.h"
 #include "probe-load.h"
@@ -31,7 +32,8 @@ struct probe {
 	} fs[FS_KIND_MAX];
 	struct probe_measure measures[FST_MEASURE_MAX];
 	struct tracked slots[FST_MAX_DEVICES];
-	uint32_t slots_end; /* no slot in use at or above it */
+	uint32_t slots_end;     /* no slot in use at or above it */
+	int chunks[FST_CHUNKS]; /* of the map "stats"; made at first use, kept */
 };
 
 /* --- dev_t: the kernel's is major << 20 | minor (include/linux/kdev_t.h) --- */
@@ -60,28 +62,51 @@ static int on_event(void *ctx, void *data, size_t size)
 }
 
 static int map_create(enum bpf_map_type type, const char *name, uint32_t key, uint32_t value,
-		      uint32_t n, uint32_t flags)
+		      uint32_t n, uint32_t flags, int inner)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags,
+		    .inner_map_fd = (uint32_t)(inner >= 0 ? inner : 0));
 	int fd = bpf_map_create(type, name, key, value, n, &opts);
 
 	return fd < 0 ? -errno : fd;
+}
+
+static int chunk_create(void)
+{
+	return map_create(BPF_MAP_TYPE_ARRAY, "fst_chunk", sizeof(uint32_t),
+			  sizeof(struct fst_dev_stats), FST_CHUNK_DEVICES, 0, -1);
+}
+
+/* Takes some ten milliseconds: the kernel waits until every program has seen it. */
+static int chunk_publish(struct probe *p, uint32_t chunk)
+{
+	return bpf_map_update_elem(p->maps.stats, &chunk, &p->chunks[chunk], BPF_ANY) < 0
+		       ? -errno
+		       : 0;
 }
 
 static int create_maps(struct probe *p)
 {
 	struct probe_maps *m = &p->maps;
 	void *shared;
+	int r;
 
-	m->stats = map_create(BPF_MAP_TYPE_HASH, "fst_stats", sizeof(uint32_t),
-			      sizeof(struct fst_dev_stats), FST_MAX_DEVICES, BPF_F_NO_PREALLOC);
+	p->chunks[0] = chunk_create();
+	if (p->chunks[0] < 0)
+		return p->chunks[0];
+	m->stats = map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "fst_stats", sizeof(uint32_t),
+			      sizeof(uint32_t), FST_CHUNKS, 0, p->chunks[0]);
 	if (m->stats < 0)
 		return m->stats;
+	r = chunk_publish(p, 0);
+	if (r < 0)
+		return r;
 	m->shared = map_create(BPF_MAP_TYPE_ARRAY, "fst_shared", sizeof(uint32_t),
-			       sizeof(struct fst_shared), 1, BPF_F_MMAPABLE);
+			       sizeof(struct fst_shared), 1, BPF_F_MMAPABLE, -1);
 	if (m->shared < 0)
 		return m->shared;
-	m->events = map_create(BPF_MAP_TYPE_RINGBUF, "fst_events", 0, 0, FST_EVENTS_BYTES, 0);
+	m->events =
+		map_create(BPF_MAP_TYPE_RINGBUF, "fst_events", 0, 0, FST_EVENTS_BYTES, 0, -1);
 	if (m->events < 0)
 		return m->events;
 	shared = mmap(NULL, sizeof(struct fst_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -114,6 +139,8 @@ int probe_new(struct probe **ret, const struct kernel_caps *caps)
 	bpf_log_open();
 	p->caps = *caps;
 	p->maps = (struct probe_maps){ -EBADF, -EBADF, -EBADF };
+	for (size_t i = 0; i < FST_CHUNKS; i++)
+		p->chunks[i] = -EBADF;
 	for (enum fs_kind fs = 0; fs < FS_KIND_MAX; fs++)
 		measures_reset(p, fs);
 	p->maps_error = create_maps(p);
@@ -133,6 +160,8 @@ void probe_free(struct probe *p)
 	ring_buffer__free(p->ring);
 	if (p->shared)
 		(void)munmap(p->shared, sizeof(*p->shared));
+	for (size_t i = 0; i < FST_CHUNKS; i++)
+		safe_close(p->chunks[i]);
 	safe_close(p->maps.stats);
 	safe_close(p->maps.shared);
 	safe_close(p->maps.events);
@@ -218,7 +247,7 @@ static uint32_t find_slot(const struct probe *p, uint32_t kdev)
 	for (uint32_t i = 0; i < p->slots_end; i++)
 		if (p->slots[i].used && p->slots[i].kdev == kdev)
 			return i;
-	return FST_MAX_DEVICES;
+	return FST_NO_SLOT;
 }
 
 static uint32_t free_slot(const struct probe *p)
@@ -230,27 +259,71 @@ static uint32_t free_slot(const struct probe *p)
 	return i;
 }
 
+/* The table's place that holds the entry; NULL if there is none. 0: a free place. */
+static uint64_t *find_place(const struct probe *p, uint32_t kdev, uint64_t entry)
+{
+	for (uint32_t i = 0; i < FST_DEVICE_PLACES; i++) {
+		uint64_t *place = (uint64_t *)&p->shared->device[fst_device_place(kdev, i)];
+
+		if (*place == entry)
+			return place;
+	}
+	return NULL;
+}
+
+static int counters_write(struct probe *p, uint32_t slot)
+{
+	_cleanup_free_ struct fst_dev_stats *fresh = calloc(1, sizeof(*fresh));
+	uint32_t chunk = slot / FST_CHUNK_DEVICES, at = slot % FST_CHUNK_DEVICES;
+	int r;
+
+	if (!fresh)
+		return -ENOMEM;
+	if (p->chunks[chunk] < 0) {
+		p->chunks[chunk] = chunk_create();
+		if (p->chunks[chunk] < 0)
+			return p->chunks[chunk];
+		r = chunk_publish(p, chunk);
+		if (r < 0) {
+			p->chunks[chunk] = safe_close(p->chunks[chunk]);
+			return r;
+		}
+	}
+	fresh->slot = slot;
+	return bpf_map_update_elem(p->chunks[chunk], &at, fresh, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Counters first, then the table: from there on programs count. */
+static int begin_counting(struct probe *p, uint32_t kdev, uint32_t slot)
+{
+	uint64_t *place = find_place(p, kdev, 0);
+	int r;
+
+	if (!place)
+		return -ENOSPC;
+	r = counters_write(p, slot);
+	if (r < 0)
+		return r;
+	__atomic_store_n(&p->shared->activity[slot], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(place, (uint64_t)slot << 32 | kdev, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int probe_track(struct probe *p, dev_t dev, uint32_t *ret_slot)
 {
-	_cleanup_free_ struct fst_dev_stats *fresh = NULL;
 	uint32_t kdev = kdev_from_dev(dev), slot = find_slot(p, kdev);
+	int r;
 
-	if (slot < FST_MAX_DEVICES) {
+	if (slot != FST_NO_SLOT) {
 		*ret_slot = slot;
 		return 0;
 	}
 	slot = free_slot(p);
 	if (slot >= FST_MAX_DEVICES)
 		return -ENOSPC;
-	if (p->maps_error == 0) {
-		fresh = calloc(1, sizeof(*fresh));
-		if (!fresh)
-			return -ENOMEM;
-		fresh->slot = slot;
-		if (bpf_map_update_elem(p->maps.stats, &kdev, fresh, BPF_NOEXIST) < 0)
-			return -errno;
-		__atomic_store_n(&p->shared->activity[slot], 0, __ATOMIC_RELAXED);
-	}
+	r = p->maps_error < 0 ? 0 : begin_counting(p, kdev, slot);
+	if (r < 0)
+		return r;
 	p->slots[slot] = (struct tracked){ .used = true, .kdev = kdev };
 	if (slot >= p->slots_end)
 		p->slots_end = slot + 1;
@@ -261,14 +334,16 @@ int probe_track(struct probe *p, dev_t dev, uint32_t *ret_slot)
 int probe_untrack(struct probe *p, dev_t dev)
 {
 	uint32_t kdev = kdev_from_dev(dev), slot = find_slot(p, kdev);
+	uint64_t *place;
 
-	if (slot >= FST_MAX_DEVICES)
+	if (slot == FST_NO_SLOT)
 		return -ENOENT;
+	place = p->shared ? find_place(p, kdev, (uint64_t)slot << 32 | kdev) : NULL;
+	if (place)
+		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
 	p->slots[slot].used = false;
 	while (p->slots_end && !p->slots[p->slots_end - 1].used)
 		p->slots_end--;
-	if (p->maps_error == 0 && bpf_map_delete_elem(p->maps.stats, &kdev) < 0)
-		return -errno;
 	return 0;
 }
 
@@ -279,13 +354,26 @@ uint64_t probe_activity(const struct probe *p, uint32_t slot)
 	return __atomic_load_n(&p->shared->activity[slot], __ATOMIC_RELAXED);
 }
 
+static void count_samples(struct fst_hist *h)
+{
+	h->count = 0;
+	for (size_t i = 0; i < FST_HIST_SLOTS; i++)
+		h->count += h->slot[i];
+}
+
 int probe_read(struct probe *p, dev_t dev, struct fst_dev_stats *ret)
 {
-	uint32_t kdev = kdev_from_dev(dev);
+	uint32_t slot =
+		p->shared ? fst_device_slot(p->shared, kdev_from_dev(dev)) : FST_NO_SLOT;
+	uint32_t at = slot % FST_CHUNK_DEVICES;
 
-	if (p->maps_error < 0)
+	if (slot == FST_NO_SLOT)
 		return -ENOENT;
-	return bpf_map_lookup_elem(p->maps.stats, &kdev, ret) < 0 ? -errno : 0;
+	if (bpf_map_lookup_elem(p->chunks[slot / FST_CHUNK_DEVICES], &at, ret) < 0)
+		return -errno;
+	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++)
+		count_samples(&ret->hist[m]);
+	return 0;
 }
 
 /* --- events --- */
