@@ -68,7 +68,7 @@ settled() {
 	settled_now=$(metric fstuned_shadow_wait_seconds_count)
 	[ "$settled_now" = "${settled_last:-}" ] && return 0
 	settled_last=$settled_now
-	usleep 1500000
+	sleep 1.5
 	return 1
 }
 

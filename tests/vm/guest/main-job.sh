@@ -40,7 +40,7 @@ changes() {
 # While the load begins: when was force_copy set, against when somebody first waited?
 watch_reaction() {
 	while [ "$(cat "$knob")" = 0 ]; do
-		usleep 20000
+		sleep 0.02
 	done
 	now_ms >/tmp/turned
 }
