@@ -338,7 +338,7 @@ static void see_jbd2(struct device_list *l, const struct survey *s, struct devic
 	}
 }
 
-/* UUID, label and sizes that came from the devices themselves. */
+/* UUID, label, sizes and features that came from the devices themselves. */
 static void take_identities(struct device_list *l)
 {
 	struct identity i;
@@ -358,9 +358,11 @@ static void take_identities(struct device_list *l)
 		}
 		if (!d->has_journal)
 			i.journal_bytes = 0; /* left from before it was taken away */
-		if (i.block_size != d->block_size || i.journal_bytes != d->journal_bytes) {
+		if (i.block_size != d->block_size || i.journal_bytes != d->journal_bytes ||
+		    i.fast_commit != d->fast_commit) {
 			d->block_size = i.block_size;
 			d->journal_bytes = i.journal_bytes;
+			d->fast_commit = i.fast_commit;
 			entry_of(d)->changed = true;
 		}
 	}

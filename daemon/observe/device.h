@@ -24,6 +24,13 @@ struct device_id {
 	uint64_t diskseq; /* of the whole disk; 0 unknown */
 };
 
+/* A feature of a file system, as its superblock on the device says. */
+enum feature {
+	FEATURE_UNKNOWN, /* the device has not been read, or cannot be */
+	FEATURE_NO,
+	FEATURE_YES,
+};
+
 bool device_id_equal(const struct device_id *a, const struct device_id *b);
 
 /*
@@ -39,14 +46,15 @@ struct device {
 	char journal[FST_JOURNAL_NAME_LEN]; /* directory in /proc/fs/jbd2: "sda5-8"; "" none */
 	bool has_journal; /* also true where its name is not known: see device_set_journal() */
 	bool read_only;   /* superblock is read-only */
-	uint32_t block_size;    /* bytes; 0 unknown */
-	uint64_t journal_bytes; /* 0 unknown */
-	char uuid[40];          /* "" unknown */
-	char label[64];         /* raw; "" none */
-	char *mountpoint;       /* shortest of those PID 1 sees, unescaped; NULL none */
-	char *mount_options;    /* superblock options of mountinfo; NULL unknown */
-	unsigned n_mounts;      /* that PID 1 sees */
-	dev_t journal_dev;      /* the journal's own device; = id.dev if internal or unknown */
+	uint32_t block_size;      /* bytes; 0 unknown */
+	uint64_t journal_bytes;   /* 0 unknown */
+	enum feature fast_commit; /* of ext4; it cannot change while mounted */
+	char uuid[40];            /* "" unknown */
+	char label[64];           /* raw; "" none */
+	char *mountpoint;         /* shortest of those PID 1 sees, unescaped; NULL none */
+	char *mount_options;      /* superblock options of mountinfo; NULL unknown */
+	unsigned n_mounts;        /* that PID 1 sees */
+	dev_t journal_dev; /* the journal's own device; = id.dev if internal or unknown */
 };
 
 struct device_list {

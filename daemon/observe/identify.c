@@ -27,16 +27,20 @@
 /* Where an ext4 superblock lies on its device and what is read of it (fs/ext4/ext4.h). */
 #define EXT4_SB_OFFSET 1024
 #define EXT4_SB_MAGIC 0xef53
+#define EXT4_COMPAT_FAST_COMMIT 0x0400
 struct ext4_sb_part {
 	uint8_t before[0x38];
 	uint16_t magic;
-	uint8_t middle[0xfd - 0x3a];
+	uint8_t middle[0x5c - 0x3a];
+	uint32_t feature_compat;
+	uint8_t more[0xfd - 0x60];
 	uint8_t jnl_backup_type; /* 1: jnl_blocks is i_block[15], then the inode's size */
 	uint8_t after[0x10c - 0xfe];
 	uint32_t jnl_blocks[17];
 } __attribute__((packed));
 
 _Static_assert(offsetof(struct ext4_sb_part, magic) == 0x38, "s_magic");
+_Static_assert(offsetof(struct ext4_sb_part, feature_compat) == 0x5c, "s_feature_compat");
 _Static_assert(offsetof(struct ext4_sb_part, jnl_backup_type) == 0xfd, "s_jnl_backup_type");
 _Static_assert(offsetof(struct ext4_sb_part, jnl_blocks) == 0x10c, "s_jnl_blocks");
 
@@ -126,15 +130,22 @@ static void probe_value(blkid_probe probe, const char *name, char *ret, size_t s
 		snprintf(ret, size, "%.*s", (int)len, value);
 }
 
-static void read_journal_size(int fd, struct identity *ret)
+/*
+ * What the mount goes by: neither sysfs nor every kernel's options tell whether a file system
+ * has fast commits, and the account of those that it made is all zero until the first.
+ */
+static void read_superblock(int fd, struct identity *ret)
 {
 	struct ext4_sb_part sb;
 
 	if (pread(fd, &sb, sizeof(sb), EXT4_SB_OFFSET) != sizeof(sb) ||
-	    le16toh(sb.magic) != EXT4_SB_MAGIC || sb.jnl_backup_type != 1)
+	    le16toh(sb.magic) != EXT4_SB_MAGIC)
 		return;
-	ret->journal_bytes =
-		(uint64_t)le32toh(sb.jnl_blocks[15]) << 32 | le32toh(sb.jnl_blocks[16]);
+	ret->fast_commit =
+		le32toh(sb.feature_compat) & EXT4_COMPAT_FAST_COMMIT ? FEATURE_YES : FEATURE_NO;
+	if (sb.jnl_backup_type == 1)
+		ret->journal_bytes =
+			(uint64_t)le32toh(sb.jnl_blocks[15]) << 32 | le32toh(sb.jnl_blocks[16]);
 }
 
 static int identity_from_device(const char *name, struct identity *ret)
@@ -168,7 +179,7 @@ static int identity_from_device(const char *name, struct identity *ret)
 			probe_value(probe, "LABEL", ret->label, sizeof(ret->label));
 			probe_value(probe, "BLOCK_SIZE", size, sizeof(size));
 			ret->block_size = (uint32_t)strtoul(size, NULL, 10);
-			read_journal_size(fd, ret);
+			read_superblock(fd, ret);
 		}
 	}
 	blkid_free_probe(probe);

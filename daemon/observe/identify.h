@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * UUID, label, block and journal size. udev's database answers at once; what only the
+ * UUID, label, sizes and features. udev's database answers at once; what only the
  * device knows is read by threads, since a device may take for ever to answer.
  */
 #ifndef FSTUNED_OBSERVE_IDENTIFY_H
@@ -14,6 +14,7 @@ struct identity {
 	char label[64];         /* raw; "" none or unknown */
 	uint32_t block_size;    /* bytes; 0 unknown */
 	uint64_t journal_bytes; /* of an internal journal; 0 unknown */
+	enum feature fast_commit;
 };
 
 /* UUID and label from /run/udev/data. -ENOENT: not known there. */

@@ -14,6 +14,9 @@
  */
 #define STAT_AGE_MAX_US (10 * USEC_PER_SEC)
 
+/* The account of fast commits is for people and statistics: no decision waits for it. */
+#define FAST_COMMITS_AGE_US (10 * USEC_PER_SEC)
+
 /* Columns of /sys/dev/block/M:N/stat (block/genhd.c, part_stat_show()). */
 enum {
 	STAT_READS = 0,
@@ -31,6 +34,7 @@ enum {
 void sampler_done(struct sampler *s)
 {
 	free(s->last);
+	free(s->fast_commits);
 	*s = (struct sampler){ 0 };
 }
 
@@ -165,6 +169,57 @@ static void take_copy(struct sampler *s, const struct device *d, const char *sys
 	}
 }
 
+/* --- ext4's account of its fast commits --- */
+
+static bool fast_commits_wanted(struct sampler *s, const struct device *d, uint64_t now_us,
+				bool active)
+{
+	bool news = !s->fast_commits_us || s->fast_commit_feature != d->fast_commit;
+
+	s->fast_commits_due |= active;
+	return news ||
+	       (s->fast_commits_due && now_us - s->fast_commits_us >= FAST_COMMITS_AGE_US);
+}
+
+static void diff_fast_commits(const struct fc_info *now, const struct fc_info *before,
+			      uint64_t interval_us, struct fast_commits *ret)
+{
+	struct fast_commits v = { .interval_us = interval_us };
+
+	v.known = diff(now->commits, before->commits, &v.commits) &&
+		  diff(now->ineligible, before->ineligible, &v.ineligible) &&
+		  diff(now->blocks, before->blocks, &v.blocks);
+	if (v.known)
+		*ret = v;
+}
+
+/*
+ * Where the device does not say whether it has the feature, an account that is not all zero
+ * does. (The mount option fc_debug_force, without the feature, is for those who debug ext4.)
+ */
+static void take_fast_commits(struct sampler *s, const struct device *d, uint64_t now_us,
+			      struct sample *ret)
+{
+	uint64_t interval_us = now_us - s->fast_commits_us;
+	struct fc_info now;
+
+	s->fast_commits_us = now_us;
+	s->fast_commits_due = false;
+	s->fast_commit_feature = d->fast_commit;
+	if (d->fast_commit == FEATURE_NO || fc_info_read(d->name, &now) < 0 ||
+	    (d->fast_commit == FEATURE_UNKNOWN && !now.commits && !now.ineligible)) {
+		free(s->fast_commits);
+		s->fast_commits = NULL;
+		return;
+	}
+	if (s->fast_commits)
+		diff_fast_commits(&now, s->fast_commits, interval_us, &ret->fast_commits);
+	else
+		s->fast_commits = malloc(sizeof(now));
+	if (s->fast_commits)
+		*s->fast_commits = now;
+}
+
 /* --- counters of the probes --- */
 
 /* True if the counters began anew since. */
@@ -219,6 +274,7 @@ int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint
 {
 	/* Read before the counters: what comes between is seen next time, not never. */
 	uint64_t activity = probe_activity(p, slot);
+	bool active = activity != s->last_activity;
 	int r;
 
 	*ret = (struct sample){
@@ -229,16 +285,18 @@ int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint
 		.memory_pressure = memory_pressure,
 	};
 	s->last_us = now_us;
-	if (activity == s->last_activity && !full)
-		return 0;
-	r = take_counters(s, p, d->id.dev, ret);
-	if (r < 0)
-		return r;
-	s->last_activity = activity;
-	take_service(s, d->id.dev, now_us, &ret->service);
-	take_copy(s, d, sysroot, ret);
-	ret->active |= ret->transactions || ret->blocks_logged || ret->copied_blocks ||
-		       ret->avoided_waits;
+	if (active || full) {
+		r = take_counters(s, p, d->id.dev, ret);
+		if (r < 0)
+			return r;
+		s->last_activity = activity;
+		take_service(s, d->id.dev, now_us, &ret->service);
+		take_copy(s, d, sysroot, ret);
+		ret->active |= ret->transactions || ret->blocks_logged || ret->copied_blocks ||
+			       ret->avoided_waits;
+	}
+	if (fast_commits_wanted(s, d, now_us, active) || full)
+		take_fast_commits(s, d, now_us, ret);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../base/hist.h"
 #include "device.h"
+#include "fc-info.h"
 #include "probe.h"
 
 /* Differences of /sys/dev/block/M:N/stat over the tick. */
@@ -19,11 +20,18 @@ struct service {
 	uint64_t in_flight;                   /* at the end of the tick */
 };
 
+/* Differences of ext4's account of its fast commits, which is not read in every tick. */
+struct fast_commits {
+	bool known;           /* read for this sample, and once before */
+	uint64_t interval_us; /* between the two */
+	uint64_t commits, ineligible, blocks;
+};
+
 struct sample {
 	uint64_t now_us;      /* CLOCK_MONOTONIC at the end of the tick */
 	uint64_t interval_us; /* since this device's sample before; 0 for the first */
 	uint32_t measured;    /* bit per enum fst_measure: available on this kernel */
-	bool active;          /* anything below but the service times is non-zero */
+	bool active; /* anything below but service times and fast commits is non-zero */
 
 	struct hist hist[FST_MEASURE_MAX];
 	uint64_t transactions;
@@ -35,6 +43,7 @@ struct sample {
 	uint64_t copied_blocks;
 	uint64_t avoided_waits;
 
+	struct fast_commits fast_commits;
 	struct service service;
 	double memory_pressure; /* PSI memory "some" avg10 in percent; negative: unknown */
 };
@@ -49,6 +58,11 @@ struct sampler {
 	bool have_stat;
 	uint64_t last_copied, last_avoided;
 	bool have_copy;
+	/* as last read; NULL: the file system has no fast commits, as far as is known */
+	struct fc_info *fast_commits;
+	uint64_t fast_commits_us;         /* when that was tried last; 0: never */
+	bool fast_commits_due;            /* something happened since */
+	enum feature fast_commit_feature; /* what was known then */
 };
 
 void sampler_done(struct sampler *s);
@@ -56,7 +70,9 @@ void sampler_done(struct sampler *s);
 /*
  * Fills *ret. Costs one memory read and no system call when the device had no events since
  * the sample before and `full` is false (then `active` is false and the histograms are
- * zero). `sysroot` as in device_list. 0 or -errno; on error *ret is a valid empty sample.
+ * zero), but for the account of fast commits: where there is one it is read once more, some
+ * seconds after the last event. `sysroot` as in device_list. 0 or -errno; on error *ret is a
+ * valid empty sample.
  */
 int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint32_t slot,
 		const char *sysroot, uint64_t now_us, double memory_pressure, bool full,

@@ -69,6 +69,7 @@ static int sample_setup(void **state)
 	n_reads = 0;
 	now_us = 1000 * USEC_PER_SEC;
 	device.id.dev = makedev(8, 5);
+	device.fast_commit = FEATURE_UNKNOWN;
 	return fake_setup(state);
 }
 
@@ -352,6 +353,131 @@ static void account_that_is_none_is_unknown(void **state)
 	}
 }
 
+/* --- ext4's account of its fast commits --- */
+
+#define FC_INFO "/proc/fs/ext4/sda5/fc_info"
+
+static void set_fast_commits(const struct fake_root *f, unsigned commits, unsigned ineligible,
+			     unsigned renamed)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "fc stats:\n%u commits\n%u ineligible\n%u numblks\n9us avg_commit_time\n"
+		 "Ineligible reasons:\n\"Dir renamed\":\t%u\n",
+		 commits, ineligible, 2 * commits, renamed);
+	fake_file(f, FC_INFO, text);
+}
+
+static struct sample take_after(uint64_t us)
+{
+	now_us += us - USEC_PER_SEC;
+	return take();
+}
+
+static void fast_commits_are_the_difference_since_they_were_read(void **state)
+{
+	struct sample s;
+
+	device.fast_commit = FEATURE_YES;
+	set_fast_commits(*state, 100, 10, 1);
+	s = take();
+	assert_false(s.fast_commits.known); /* since when, nobody knows */
+	assert_int_equal(sampler.fast_commits->commits, 100);
+	set_fast_commits(*state, 103, 11, 5);
+	event(FST_FSYNC, 1000);
+	s = take_after(10 * USEC_PER_SEC);
+	assert_true(s.fast_commits.known);
+	assert_int_equal(s.fast_commits.interval_us, 10 * USEC_PER_SEC);
+	assert_int_equal(s.fast_commits.commits, 3);
+	assert_int_equal(s.fast_commits.ineligible, 1);
+	assert_int_equal(s.fast_commits.blocks, 6);
+	assert_int_equal(sampler.fast_commits->reasons[0].count, 5);
+}
+
+static void fast_commits_are_read_seldom_and_once_more_after_the_last_event(void **state)
+{
+	struct sample s;
+
+	device.fast_commit = FEATURE_YES;
+	set_fast_commits(*state, 1, 0, 0);
+	take();
+	for (unsigned i = 2; i <= 9; i++) {
+		set_fast_commits(*state, i, 0, 0);
+		event(FST_FSYNC, 1000);
+		s = take();
+		assert_false(s.fast_commits.known);
+	}
+	assert_int_equal(sampler.fast_commits->commits, 1);
+	s = take_after(5 * USEC_PER_SEC); /* nothing happens any more */
+	assert_false(s.active);
+	assert_true(s.fast_commits.known);
+	assert_int_equal(s.fast_commits.commits, 8);
+	fake_remove(*state, FC_INFO);
+	s = take_after(60 * USEC_PER_SEC);
+	assert_false(s.fast_commits.known);
+	assert_int_equal(sampler.fast_commits->commits, 9);
+}
+
+static void full_sample_reads_fast_commits_at_once(void **state)
+{
+	struct sample s;
+
+	device.fast_commit = FEATURE_YES;
+	set_fast_commits(*state, 1, 0, 0);
+	take();
+	set_fast_commits(*state, 2, 0, 0);
+	s = take_from("/nonexistent", true);
+	assert_int_equal(s.fast_commits.commits, 1);
+}
+
+static void file_system_without_the_feature_has_no_fast_commits(void **state)
+{
+	device.fast_commit = FEATURE_NO;
+	set_fast_commits(*state, 5, 5, 5);
+	take_from("/nonexistent", true);
+	assert_null(sampler.fast_commits);
+}
+
+static void unread_device_has_fast_commits_if_they_were_counted(void **state)
+{
+	set_fast_commits(*state, 0, 0, 0);
+	take();
+	assert_null(sampler.fast_commits);
+	event(FST_FSYNC, 1000);
+	set_fast_commits(*state, 0, 1, 0);
+	take_after(10 * USEC_PER_SEC);
+	assert_non_null(sampler.fast_commits);
+	/* The device has answered at last. */
+	device.fast_commit = FEATURE_NO;
+	take();
+	assert_null(sampler.fast_commits);
+	device.fast_commit = FEATURE_YES;
+	set_fast_commits(*state, 0, 0, 0);
+	take();
+	assert_non_null(sampler.fast_commits);
+}
+
+static void fast_commits_that_cannot_be_read_are_not_told(void **state)
+{
+	struct sample s;
+
+	device.fast_commit = FEATURE_YES;
+	set_fast_commits(*state, 7, 0, 0);
+	take();
+	fake_file(*state, FC_INFO, "fc stats:\n");
+	s = take_from("/nonexistent", true);
+	assert_false(s.fast_commits.known);
+	assert_null(sampler.fast_commits);
+	set_fast_commits(*state, 9, 0, 0);
+	take_from("/nonexistent", true);
+	set_fast_commits(*state, 8, 0, 0);
+	s = take_from("/nonexistent", true);
+	assert_false(s.fast_commits.known); /* less than before */
+	assert_int_equal(s.fast_commits.commits, 0);
+	assert_int_equal(sampler.fast_commits->commits, 8);
+}
+
 /* --- memory pressure --- */
 
 static void memory_pressure_is_the_ten_second_average_of_some(void **state)
@@ -386,6 +512,12 @@ int main(void)
 		TEST(account_of_the_module_has_a_place_of_its_own),
 		TEST(account_that_went_back_begins_anew),
 		TEST(account_that_is_none_is_unknown),
+		TEST(fast_commits_are_the_difference_since_they_were_read),
+		TEST(fast_commits_are_read_seldom_and_once_more_after_the_last_event),
+		TEST(full_sample_reads_fast_commits_at_once),
+		TEST(file_system_without_the_feature_has_no_fast_commits),
+		TEST(unread_device_has_fast_commits_if_they_were_counted),
+		TEST(fast_commits_that_cannot_be_read_are_not_told),
 		TEST(memory_pressure_is_the_ten_second_average_of_some),
 	};
 
