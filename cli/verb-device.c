@@ -150,6 +150,51 @@ static void print_service(const struct term *t, struct json_object *d)
 	      (unsigned long long)answer_u64(s, "in_flight"));
 }
 
+/* "; what they cannot do: Dir renamed 3, Resize 1"; "" if there was nothing. */
+static char *fast_commit_reasons(struct json_object *f)
+{
+	size_t n = answer_length(f, "reasons"), size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+	bool any = false;
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *r = answer_element(f, "reasons", i);
+		uint64_t count = answer_u64(r, "count");
+
+		if (!count)
+			continue;
+		fprintf(out, "%s%s %llu",
+			any ? ", " : "; what they cannot do: ", answer_str(r, "reason"),
+			(unsigned long long)count);
+		any = true;
+	}
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void print_fast_commits(const struct term *t, struct json_object *d)
+{
+	struct json_object *f = answer_get(d, "fast_commit");
+	_cleanup_free_ char *reasons = f ? fast_commit_reasons(f) : NULL;
+	char average[TIME_STR_MAX];
+
+	if (!f)
+		return;
+	field(t, COLOUR_NONE, "Fast",
+	      "%llu fast commits since the mount (%llu blocks, average %s), %llu fell back to "
+	      "full ones%s",
+	      (unsigned long long)answer_u64(f, "commits"),
+	      (unsigned long long)answer_u64(f, "blocks"),
+	      answer_time(f, "average_us", average),
+	      (unsigned long long)answer_u64(f, "ineligible"), reasons ?: "");
+}
+
 /* A measure's row: the last minute, and the total since the device is watched. */
 static void measure_row(struct table *t, const char *name, struct json_object *m)
 {
@@ -282,6 +327,7 @@ void print_device(const struct args *a, const struct term *t, struct json_object
 		print_knob(t, answer_element(d, "knobs", i));
 	print_policy(t, answer_get(d, "policy"));
 	print_service(t, d);
+	print_fast_commits(t, d);
 	print_measures(a, t, status, d);
 	print_decisions(t, d);
 	print_outliers(d);

@@ -42,6 +42,7 @@ static void view_device(struct manager *m, size_t i)
 		.config = &d->config,
 		.knobs = d->knobs,
 		.stats = d->sampler.last,
+		.fast_commits = d->sampler.fast_commits,
 		.outliers = outliers,
 		.n_outliers = copy_outliers(d, outliers),
 		.verdict = d->verdict,

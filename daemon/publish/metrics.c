@@ -244,6 +244,56 @@ static void put_counters(const struct out *o, const struct view *v)
 	}
 }
 
+/* --- fast commits, where there are any --- */
+
+static const struct {
+	const char *name;
+	const char *help;
+	size_t offset; /* of a uint64_t in struct fc_info */
+} fast_commits[] = {
+	{ "fast_commits_total", "Fast commits since the mount.",
+	  offsetof(struct fc_info, commits) },
+	{ "fast_commit_ineligible_total",
+	  "Fast commits since the mount that fell back to a full one.",
+	  offsetof(struct fc_info, ineligible) },
+	{ "fast_commit_blocks_total", "Blocks that fast commits wrote since the mount.",
+	  offsetof(struct fc_info, blocks) },
+};
+
+static void put_fast_commits(const struct out *o, const struct view *v)
+{
+	for (size_t c = 0; c < ELEMENTSOF(fast_commits); c++) {
+		put_family(o, fast_commits[c].name, "counter", fast_commits[c].help);
+		for (size_t i = 0; i < v->n_devices; i++) {
+			const char *info = (const char *)v->devices[i].fast_commits;
+			uint64_t n;
+
+			if (!info)
+				continue;
+			memcpy(&n, info + fast_commits[c].offset, sizeof(n));
+			put_sample(o, fast_commits[c].name, "", v->devices[i].device->name);
+			put_value(o, n);
+		}
+	}
+}
+
+static void put_fallbacks(const struct out *o, const struct view *v)
+{
+	static const char name[] = "fast_commit_fallbacks_total";
+
+	put_family(o, name, "counter",
+		   "Operations since the mount that fast commits cannot express.");
+	for (size_t i = 0; i < v->n_devices; i++) {
+		const struct fc_info *info = v->devices[i].fast_commits;
+
+		for (unsigned r = 0; info && r < info->n_reasons; r++) {
+			put_sample(o, name, "", v->devices[i].device->name);
+			put_more(o, "reason", info->reasons[r].name);
+			put_value(o, info->reasons[r].count);
+		}
+	}
+}
+
 /* --- knobs, decisions, the daemon itself --- */
 
 static void put_knobs(const struct out *o, const struct view *v, bool info)
@@ -342,6 +392,8 @@ int metrics_render(const struct view *v, bool openmetrics, char **ret)
 		return -ENOMEM;
 	put_histograms(&o, v);
 	put_counters(&o, v);
+	put_fast_commits(&o, v);
+	put_fallbacks(&o, v);
 	put_family(&o, "knob_enabled", "gauge", "1 if the knob is on.");
 	put_knobs(&o, v, false);
 	put_family(&o, "knob_info", "info", "Value and mode of the knob.");

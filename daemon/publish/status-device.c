@@ -224,6 +224,31 @@ static void put_counters(struct doc *j, const struct fst_dev_stats *s)
 	doc_close(j);
 }
 
+static void put_fast_commits(struct doc *j, const struct fc_info *f)
+{
+	if (!f) {
+		doc_null(j, "fast_commit");
+		return;
+	}
+	doc_open_object(j, "fast_commit");
+	doc_u64(j, "commits", f->commits);
+	doc_u64(j, "ineligible", f->ineligible);
+	doc_u64(j, "blocks", f->blocks);
+	if (f->average_us)
+		doc_u64(j, "average_us", f->average_us);
+	else
+		doc_null(j, "average_us");
+	doc_open_array(j, "reasons");
+	for (unsigned i = 0; i < f->n_reasons; i++) {
+		doc_open_object(j, NULL);
+		doc_str(j, "reason", f->reasons[i].name);
+		doc_u64(j, "count", f->reasons[i].count);
+		doc_close(j);
+	}
+	doc_close(j);
+	doc_close(j);
+}
+
 static void put_decisions(struct doc *j, const struct view *v, const char *device)
 {
 	size_t shown = 0, first = v->n_history;
@@ -256,6 +281,7 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 	if (deep) {
 		put_service(j, v, dv);
 		put_counters(j, dv->stats);
+		put_fast_commits(j, dv->fast_commits);
 		put_decisions(j, v, dv->device->name);
 		put_outliers(j, dv);
 	}

@@ -35,6 +35,7 @@ static struct fixture *make_view(unsigned n)
 		fixture_wait(f, 0, FST_COMMIT_LOGGING, 42, 25000);
 		fixture_wait(f, 0, FST_FSYNC, 40, 31000);
 		fixture_wait(f, 0, FST_SHADOW_WAIT, 300, 26000);
+		fixture_fast_commits(f, 0);
 		f->d[0].knobs[0].ours = true;
 		strcpy(f->d[0].knobs[0].original, "0");
 		strcpy(f->d[0].knobs[0].value, "1");
@@ -304,6 +305,20 @@ static void status_of_a_device_shows_who_waited(_unused_ void **state)
 	stop(&s);
 }
 
+static void status_of_a_device_tells_fast_commits_where_there_are_any(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 2);
+	assert_int_equal(run(s.dir, "status", "sda1", NULL), 0);
+	assert_non_null(strstr(said.out, "Fast: 1412 fast commits"));
+	assert_non_null(strstr(said.out, "Dir renamed 33, odd"));
+	assert_null(strstr(said.out, "Resize"));
+	assert_int_equal(run(s.dir, "status", "sda2", NULL), 0);
+	assert_null(strstr(said.out, "Fast:"));
+	stop(&s);
+}
+
 static void verbs_print_what_scripts_expect(_unused_ void **state)
 {
 	struct server s;
@@ -501,6 +516,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(status_hides_what_is_well_beyond_20_devices),
 		cmocka_unit_test(status_sorts_greatest_wait_first),
 		cmocka_unit_test(status_of_a_device_shows_who_waited),
+		cmocka_unit_test(status_of_a_device_tells_fast_commits_where_there_are_any),
 		cmocka_unit_test(verbs_print_what_scripts_expect),
 		cmocka_unit_test(pause_is_seen_and_resumed),
 		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),

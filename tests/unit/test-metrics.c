@@ -355,6 +355,28 @@ static void knobs_and_decisions_are_told(_unused_ void **state)
 	assert_int_equal(count(&p, "fstuned_probe_attached"), FST_MEASURE_MAX);
 }
 
+static void fast_commits_are_told_where_there_are_any(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(3);
+	_cleanup_(parsed_done) struct parsed p;
+
+	fixture_fast_commits(f, 1);
+	render(f, &p);
+	assert_int_equal(count(&p, "fstuned_fast_commits_total"), 1);
+	assert_true(get(&p, "fstuned_fast_commits_total", "sda2", NULL, NULL)->value == 1412);
+	assert_true(
+		get(&p, "fstuned_fast_commit_ineligible_total", "sda2", NULL, NULL)->value ==
+		37);
+	assert_true(get(&p, "fstuned_fast_commit_blocks_total", "sda2", NULL, NULL)->value ==
+		    2961);
+	assert_int_equal(count(&p, "fstuned_fast_commit_fallbacks_total"), 3);
+	assert_true(
+		get(&p, "fstuned_fast_commit_fallbacks_total", "sda2", "reason", "Dir renamed")
+			->value == 33);
+	assert_true(get(&p, "fstuned_fast_commit_fallbacks_total", "sda2", "reason", "odd \"\\")
+			    ->value == 2);
+}
+
 static void openmetrics_has_its_own_suffixes_and_end(_unused_ void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
@@ -382,6 +404,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(devices_without_events_have_no_histograms),
 		cmocka_unit_test(label_values_are_escaped),
 		cmocka_unit_test(knobs_and_decisions_are_told),
+		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
 		cmocka_unit_test(openmetrics_has_its_own_suffixes_and_end),
 	};
 
@@ -391,6 +414,7 @@ int main(int argc, char *argv[])
 		_cleanup_free_ char *text = NULL;
 
 		fixture_knob(f, 0, "1", KNOB_AUTO);
+		fixture_fast_commits(f, 0);
 		for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++)
 			fixture_wait(f, 0, m, 10, 3000);
 		if (metrics_render(&f->view, strcmp(argv[1], "openmetrics") == 0, &text) < 0)

@@ -148,6 +148,25 @@ static void one_device_is_told_in_depth(_unused_ void **state)
 			 FIXTURE_REALTIME_US - 94 * USEC_PER_SEC);
 }
 
+static void fast_commits_are_told_where_there_are_any(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(2);
+	_cleanup_json_ struct json_object *with = NULL, *without = NULL;
+
+	fixture_fast_commits(f, 0);
+	with = describe(f, "sda1");
+	without = describe(f, "sda2");
+	assert_int_equal(num(with, "devices.0.fast_commit.commits"), 1412);
+	assert_int_equal(num(with, "devices.0.fast_commit.ineligible"), 37);
+	assert_int_equal(num(with, "devices.0.fast_commit.blocks"), 2961);
+	assert_int_equal(num(with, "devices.0.fast_commit.average_us"), 3698);
+	assert_int_equal(json_object_array_length(at(with, "devices.0.fast_commit.reasons")),
+			 3);
+	assert_string_equal(str(with, "devices.0.fast_commit.reasons.0.reason"), "Dir renamed");
+	assert_int_equal(num(with, "devices.0.fast_commit.reasons.0.count"), 33);
+	assert_null(at(without, "devices.0.fast_commit"));
+}
+
 static void unknown_device_and_knob_are_errors(_unused_ void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
@@ -390,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(last_minute_is_told_in_microseconds),
 		cmocka_unit_test(one_device_is_told_in_depth),
+		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
 		cmocka_unit_test(unknown_device_and_knob_are_errors),
 		cmocka_unit_test(any_bytes_of_a_name_give_valid_json),
 		cmocka_unit_test(valid_utf8_is_left_alone),

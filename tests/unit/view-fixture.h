@@ -23,6 +23,7 @@ struct fixture_device {
 	struct policy_force_copy policy;
 	struct knob_state knobs[KNOB_MAX];
 	struct fst_dev_stats stats;
+	struct fc_info fast_commits;
 	struct outlier outlier;
 	char verdict_text[160];
 };
@@ -172,6 +173,20 @@ static inline void fixture_knob(struct fixture *f, unsigned i, const char *value
 	k->mode = mode;
 	snprintf(k->path, sizeof(k->path), "/proc/fs/jbd2/%s/force_copy",
 		 f->d[i].device.journal);
+}
+
+/* Gives device i an account of fast commits. */
+static inline void fixture_fast_commits(struct fixture *f, unsigned i)
+{
+	f->d[i].fast_commits = (struct fc_info){
+		.commits = 1412,
+		.ineligible = 37,
+		.blocks = 2961,
+		.average_us = 3698,
+		.n_reasons = 3,
+		.reasons = { { "Dir renamed", 33 }, { "Resize", 0 }, { "odd \"\\", 2 } },
+	};
+	f->views[i].fast_commits = &f->d[i].fast_commits;
 }
 
 /* As if decided `ago_us` before FIXTURE_REALTIME_US. */
