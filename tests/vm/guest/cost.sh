@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Mean run time of each of the daemon's programs beside bpftrace's for the same measure, in the
-# same run (kernel.bpf_stats_enabled), for the hooks that a poor kernel lacks. /out/cost.tsv:
-# owner, program, mean ns, runs. Wants a slow /dev/vda, fio, bpftrace, bpftool, jq, the daemon.
+# cost.sh ROUNDS SECONDS: mean run time of the daemon's programs beside bpftrace's for the same
+# measures (kernel.bpf_stats_enabled), for the hooks that a poor kernel lacks. Each round runs the
+# workload under one and then the other: whoever comes first after a sleep pays for cold caches,
+# so they must not run at once. /out/cost.tsv: owner, program, ns, runs. Wants a slow /dev/vda,
+# fio, bpftrace, bpftool, jq, the daemon.
 . ./lib.sh
 . ./workload-shadow.sh
 
@@ -11,11 +13,6 @@ dir=/mnt/ext4
 modprobe ext4
 # a small journal, so that there are checkpoints and waits for log space
 mount_ext4 /dev/vda $dir -J size=4 || bail_out "no file system"
-fs-tuned --mode=observe 2>/out/fs-tuned.log &
-daemon=$!
-wait_for 20 fstunectl status || bail_out "fs-tuned does not answer"
-bpftool -j prog show | jq '[.[].id]' >/tmp/ours
-
 # pair FUNCTION MAP: time inside a function
 pair() {
 	cat <<-EOF
@@ -36,21 +33,36 @@ pair() {
 	pair jbd2_log_do_checkpoint checkpoint
 	pair wait_transaction_locked transaction_wait
 } >/tmp/peer.bt
-bpftrace /tmp/peer.bt >/tmp/peer 2>&1 &
-peer=$!
-wait_for 40 grep -qx ready /tmp/peer || bail_out "bpftrace does not start: $(cat /tmp/peer)"
+# load OWNER: the workload, and what the programs took meanwhile
+load() {
+	bpftool -j prog show | jq -c '[.[] | {id, t: (.run_time_ns // 0), n: (.run_cnt // 0)}]' >/tmp/before
+	workload_shadow $dir "$seconds" /tmp/victim.json
+	bpftool -j prog show | jq -r --arg owner "$1" --slurpfile before /tmp/before '
+		.[] | select(.run_cnt) | . as $p
+		| ([$before[0][] | select(.id == $p.id)] + [{t: 0, n: 0}])[0] as $b
+		| [$owner, .name, .run_time_ns - $b.t, .run_cnt - $b.n] | @tsv' >>/out/cost.tsv
+}
 
+rounds=${1:-2}
+seconds=${2:-10}
+: >/out/cost.tsv
 sysctl -q kernel.bpf_stats_enabled=1
-workload_shadow $dir "${1:-20}" /tmp/victim.json
-bpftool -j prog show | jq -r --slurpfile ours /tmp/ours '
-	.[] | select(.run_cnt > 20) | . as $p
-	| [(if ($ours[0] | index($p.id)) then "fs-tuned" else "bpftrace" end), .name,
-		(.run_time_ns / .run_cnt | floor), .run_cnt] | @tsv' >/out/cost.tsv
+while [ "$rounds" -gt 0 ]; do
+	rounds=$((rounds - 1))
+	fs-tuned --mode=observe 2>/out/fs-tuned.log &
+	pid=$!
+	wait_for 30 fstunectl status || bail_out "fs-tuned does not answer"
+	load fs-tuned
+	kill $pid
+	wait $pid
+	bpftrace /tmp/peer.bt >/tmp/peer 2>&1 &
+	pid=$!
+	wait_for 40 grep -qx ready /tmp/peer || bail_out "bpftrace does not start: $(cat /tmp/peer)"
+	load bpftrace
+	kill -INT $pid
+	wait $pid
+done
 sysctl -q kernel.bpf_stats_enabled=0
-kill -INT $peer
-wait $peer
-kill $daemon
-wait $daemon
 check "there are figures" test -s /out/cost.tsv
 check "the kernel has no complaint" kernel_is_quiet
 done_testing
