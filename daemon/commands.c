@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the bus's methods mean, and the view that readers get. */
 #include <string.h>
+#include <sys/sysmacros.h>
 #include "act/change-log.h"
 #include "manager-internal.h"
 #include "publish/interface.h"
@@ -38,7 +39,7 @@ static void view_device(struct manager *m, size_t i)
 	m->view_devices[i] = (struct device_view){
 		.device = d->device,
 		.model = d->model,
-		.force_copy = &d->force_copy,
+		.force_copy = &d->policy.force_copy,
 		.config = &d->config,
 		.knobs = d->knobs,
 		.stats = d->sampler.last,
@@ -47,7 +48,7 @@ static void view_device(struct manager *m, size_t i)
 		.n_outliers = copy_outliers(d, outliers),
 		.verdict = d->verdict,
 		.verdict_text = d->verdict_text,
-		.frozen = d->force_copy.state == FC_FROZEN ? "too many changes" : NULL,
+		.frozen = d->policy.force_copy.state == FC_FROZEN ? "too many changes" : NULL,
 	};
 }
 
@@ -142,13 +143,17 @@ void manager_on_done(const struct device_id *id, const struct decision *d, int r
 {
 	struct manager *m = userdata;
 	struct managed *managed = manager_find_id(m, id);
-	char text[128];
+	char name[DEVICE_NAME_MAX], text[128];
 
-	manager_record(m, managed ? managed->device->name : "?", d, r,
+	/* Unmounted meanwhile: it has no name any more. */
+	snprintf(name, sizeof(name), "%u:%u", major(id->dev), minor(id->dev));
+	manager_record(m, managed ? managed->device->name : name, d, r,
 		       d->reason == REASON_ADMINISTRATOR ? (int64_t)uid : -1);
 	snprintf(text, sizeof(text), "%s: %s", knob_ops(d->knob)->name,
 		 r == -EBUSY ? "somebody else wrote it meanwhile" : strerror(-r));
 	answer_waiters(m, id, d->knob, r, text);
+	if (managed && (managed->adopt_again & (1u << d->knob)))
+		manager_adopt(m, managed, d->knob);
 }
 
 /* One change asked for by an administrator. 1: the message waits for its end. */
@@ -210,14 +215,19 @@ static int cmd_set(const struct device *device, const char *name, const char *va
 	return change(m, d, knob, canonical, "set with fstunectl", uid, message, error);
 }
 
+/* One device failing is no reason to leave the others; the first error is what is told. */
 static int each_device(struct manager *m, const struct device *device,
 		       int (*f)(struct manager *m, struct managed *d, void *arg), void *arg)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < m->n_devices && r >= 0; i++)
-		if (!device || m->devices[i]->device == device)
-			r = f(m, m->devices[i], arg);
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (!device || m->devices[i]->device == device) {
+			int q = f(m, m->devices[i], arg);
+
+			if (q < 0 ? r >= 0 : r == 0)
+				r = q;
+		}
 	return r;
 }
 
@@ -227,29 +237,41 @@ struct automatic {
 	uid_t uid;
 };
 
+static int hand_back(struct manager *m, struct managed *d, struct knob_state *k, uid_t uid)
+{
+	struct decision what = { .knob = k->id, .reason = REASON_ADMINISTRATOR };
+	int r = actuator_pin(m->actuator, d->device, k, false, NULL);
+
+	snprintf(what.from, sizeof(what.from), "%s", k->value);
+	snprintf(what.to, sizeof(what.to), "%s", k->value);
+	if (r >= 0) {
+		/* The configuration may have a word to say on it. */
+		manager_adopt(m, d, k->id);
+		if (k->mode == KNOB_AUTO && strcmp(k->value, knob_ops(k->id)->initial) != 0)
+			policy_ops(k->id)->adopt(&d->policy, &d->config, now_monotonic_us());
+	}
+	snprintf(what.why, sizeof(what.why), "%s",
+		 k->mode == KNOB_MANUAL ? "handed back: the configuration pins it"
+					: "handed back to the policy");
+	change_log(d->device->name, &what, r);
+	manager_record(m, d->device->name, &what, r, uid);
+	return r;
+}
+
 static int automatic_one(struct manager *m, struct managed *d, void *arg)
 {
 	const struct automatic *a = arg;
+	int r = 0;
 
 	for (enum knob_id knob = 0; knob < KNOB_MAX; knob++) {
 		struct knob_state *k = &d->knobs[knob];
-		struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
-		int r;
+		int q = 0;
 
-		if ((!a->all && knob != a->knob) || k->mode != KNOB_MANUAL)
-			continue;
-		r = actuator_pin(m->actuator, d->device, k, false, NULL);
-		snprintf(what.from, sizeof(what.from), "%s", k->value);
-		snprintf(what.to, sizeof(what.to), "%s", k->value);
-		snprintf(what.why, sizeof(what.why), "handed back to the policy");
-		change_log(d->device->name, &what, r);
-		manager_record(m, d->device->name, &what, r, a->uid);
-		if (r < 0)
-			return r;
-		if (strcmp(k->value, "0") != 0)
-			policy_force_copy_adopt(&d->force_copy, &d->config, now_monotonic_us());
+		if ((a->all || knob == a->knob) && k->mode == KNOB_MANUAL)
+			q = hand_back(m, d, k, a->uid);
+		r = q < 0 && r == 0 ? q : r;
 	}
-	return 0;
+	return r;
 }
 
 static int cmd_auto(const struct device *device, const char *name, uid_t uid,
@@ -277,14 +299,21 @@ struct revert {
 static int revert_one(struct manager *m, struct managed *d, void *arg)
 {
 	const struct revert *v = arg;
-	struct knob_state *k = &d->knobs[KNOB_FORCE_COPY];
-	const char *to = *k->original ? k->original : k->value;
+	int r = 0;
 
-	if (!v->one && (!k->supported || !*k->original))
-		return 0;
-	/* With all devices at once nobody can wait for each: the history tells. */
-	return change(m, d, KNOB_FORCE_COPY, to, "reverted with fstunectl", v->uid,
-		      v->one ? v->message : NULL, v->error);
+	for (enum knob_id knob = 0; knob < KNOB_MAX; knob++) {
+		struct knob_state *k = &d->knobs[knob];
+		const char *to = *k->original ? k->original : k->value;
+		int q = 0;
+
+		/* With all devices at once nobody can wait for each: the history tells. */
+		if (v->one || (k->supported && *k->original))
+			q = change(m, d, knob, to, "reverted with fstunectl", v->uid,
+				   v->one ? v->message : NULL,
+				   sd_bus_error_is_set(v->error) ? NULL : v->error);
+		r = q != 0 && r >= 0 ? q : r;
+	}
+	return r;
 }
 
 static int cmd_revert(const struct device *device, uid_t uid, sd_bus_message *message,
@@ -305,16 +334,17 @@ static int cmd_pause(uint64_t usec, uid_t uid, void *userdata)
 	struct manager *m = userdata;
 	char buf[TIME_STR_MAX];
 
-	if (usec == 0) {
+	if (usec == 0)
 		m->paused_until_us = 0;
-		log_notice("Decisions resumed (uid %u)", uid);
-		return 0;
-	}
-	if (__builtin_add_overflow(now_monotonic_us(), usec, &m->paused_until_us))
+	else if (__builtin_add_overflow(now_monotonic_us(), usec, &m->paused_until_us))
 		m->paused_until_us = USEC_INFINITY;
-	log_notice("Decisions paused (uid %u): %s", uid,
-		   usec == USEC_INFINITY ? "until fstunectl resume"
-					 : format_time_us(buf, sizeof(buf), usec));
+	manager_store_pause(m);
+	if (usec == 0)
+		log_notice("Decisions resumed (uid %u)", uid);
+	else
+		log_notice("Decisions paused (uid %u): %s", uid,
+			   usec == USEC_INFINITY ? "until fstunectl resume"
+						 : format_time_us(buf, sizeof(buf), usec));
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The manager's state, shared by its files: manager.c, tick.c, commands.c, journal.c. */
+/* The manager's state, shared by its files: manager.c, devices.c, tick.c, commands.c,
+ * journal.c. */
 #ifndef FSTUNED_MANAGER_INTERNAL_H
 #define FSTUNED_MANAGER_INTERNAL_H
 
@@ -20,9 +21,10 @@ struct managed {
 	bool tracked;
 	struct sampler sampler;
 	struct model *model;
-	struct policy_force_copy force_copy;
+	struct policy_state policy;
 	struct policy_config config;
 	struct knob_state knobs[KNOB_MAX];
+	unsigned adopt_again; /* bit per knob: the configuration changed while it was busy */
 	struct outlier outliers[OUTLIERS_MAX]; /* ring; the newest is before outlier_next */
 	unsigned outlier_next, n_outliers;
 	bool active; /* something happened in the last tick */
@@ -49,7 +51,7 @@ struct manager {
 	struct config config;
 	sd_event *event;
 	sd_event_source *tick_source;
-	sd_event_source *tick_now_source; /* runs one tick as soon as the loop is free */
+	sd_event_source *refresh_source; /* the device list, after a mount or unmount */
 	sd_event_source *mountinfo_source;
 	sd_event_source *identify_source;
 	sd_event_source *probe_source;
@@ -65,6 +67,8 @@ struct manager {
 	uint64_t decisions[KNOB_MAX][3]; /* advised, applied, refused */
 	struct waiter *waiters;
 	uint64_t start_us, last_tick_us, last_refresh_us;
+	uint64_t mounts_us;    /* last mount or unmount */
+	unsigned refresh_step; /* how often the list was read since */
 	uint64_t paused_until_us;
 	uint64_t ticks;
 	bool idle;
@@ -79,20 +83,23 @@ struct manager {
 /* Reads the configuration anew; on -errno the former one holds. */
 int manager_reload(struct manager *m);
 
-/* --- tick.c --- */
+/* Keeps the pause over a restart. */
+void manager_store_pause(struct manager *m);
+
+/* --- devices.c --- */
 
 /* Reads the device list anew; new devices are tracked and adopted, gone ones forgotten. */
 void manager_refresh(struct manager *m);
 
-/* One pass over all devices: observe, decide, act. */
-void manager_tick(struct manager *m);
-
 /* Applies the configuration to all devices anew (start, reload). */
 void manager_configure_devices(struct manager *m);
 
-/* Puts the next tick where it belongs: busy, idle, or now. */
-int manager_schedule(struct manager *m);
-int manager_schedule_now(struct manager *m);
+/* Looks at a knob (all of them) as if for the first time: after a start, a pin, a reload. */
+void manager_adopt(struct manager *m, struct managed *d, enum knob_id id);
+void manager_adopt_all(struct manager *m, struct managed *d);
+
+/* Begins a change of the policy's or the configuration's; its end is manager_on_done(). */
+void manager_apply(struct manager *m, struct managed *d, const struct decision *what);
 
 struct managed *manager_find(struct manager *m, dev_t dev);
 struct managed *manager_find_id(struct manager *m, const struct device_id *id);
@@ -100,6 +107,15 @@ void manager_forget_devices(struct manager *m);
 
 /* True if the policy may act on nothing: --mode=observe or Mode=observe. */
 bool manager_observe_only(const struct manager *m);
+
+/* --- tick.c --- */
+
+/* One pass over all devices: observe, decide, act. */
+void manager_tick(struct manager *m);
+
+/* Puts the next tick where it belongs: busy, idle, or now. */
+int manager_schedule(struct manager *m);
+int manager_schedule_now(struct manager *m);
 
 /* Ring buffer: an outlier, or the wake-up after idleness. */
 void manager_on_event(const struct fst_event *event, void *userdata);

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include "base/file.h"
 #include "manager-internal.h"
 
 static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
@@ -18,12 +19,50 @@ static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *us
 	return manager_schedule(m);
 }
 
+/*
+ * A file system leaves /sys a while after its last mount has left mountinfo, and says nothing
+ * then: so the list is read again this long after a mount or unmount.
+ */
+static const uint64_t refresh_steps_us[] = { 0, 100 * USEC_PER_MSEC, 500 * USEC_PER_MSEC,
+					     2 * USEC_PER_SEC };
+
+/* However many mounts come and go, the list is not read more often than this. */
+#define REFRESH_MIN_US (250 * USEC_PER_MSEC)
+
+static int schedule_refresh(struct manager *m)
+{
+	uint64_t at = m->mounts_us + refresh_steps_us[m->refresh_step];
+	int r;
+
+	if (at < m->last_refresh_us + REFRESH_MIN_US)
+		at = m->last_refresh_us + REFRESH_MIN_US;
+	r = sd_event_source_set_time(m->refresh_source, at);
+	return r < 0 ? r : sd_event_source_set_enabled(m->refresh_source, SD_EVENT_ONESHOT);
+}
+
+static int on_refresh(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct manager *m = userdata;
+
+	manager_refresh(m);
+	m->refresh_step++;
+	return m->refresh_step < ELEMENTSOF(refresh_steps_us) ? schedule_refresh(m) : 0;
+}
+
 static int on_mountinfo(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
 			void *userdata)
 {
 	struct manager *m = userdata;
 
-	manager_refresh(m);
+	m->mounts_us = now_monotonic_us();
+	m->refresh_step = 0;
+	return schedule_refresh(m);
+}
+
+static int on_identify(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		       void *userdata)
+{
+	manager_refresh(userdata);
 	return 0;
 }
 
@@ -79,6 +118,40 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	return 0;
 }
 
+/* RUNTIME_DIR/paused: the end of a pause, in us of CLOCK_MONOTONIC; both end with the boot. */
+static bool pause_path(const struct manager *m, char *path, size_t size)
+{
+	return (size_t)snprintf(path, size, "%s/paused", m->options.runtime_dir) < size;
+}
+
+void manager_store_pause(struct manager *m)
+{
+	char path[4096], text[32];
+	int n, r = 0;
+
+	if (!pause_path(m, path, sizeof(path)))
+		return;
+	n = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)m->paused_until_us);
+	if (m->paused_until_us > 0)
+		r = write_file_atomic(path, text, (size_t)n, 0644);
+	else if (unlink(path) < 0 && errno != ENOENT)
+		r = -errno;
+	if (r < 0)
+		log_warning_errno(r, "%s: a restart will not know of it: %m", path);
+}
+
+static void load_pause(struct manager *m)
+{
+	unsigned long long until;
+	char path[4096];
+
+	if (!pause_path(m, path, sizeof(path)) || read_u64_at(AT_FDCWD, path, &until) < 0 ||
+	    until <= now_monotonic_us())
+		return;
+	m->paused_until_us = until;
+	log_notice("Decisions are paused, as they were before");
+}
+
 /* One daemon per runtime directory: the lock goes with the process, however it ends. */
 static int take_runtime_dir(struct manager *m)
 {
@@ -125,8 +198,13 @@ static int setup_loop(struct manager *m)
 		return log_error_errno(r, "Cannot make the event loop: %m");
 	r = sd_event_add_time(m->event, &m->tick_source, CLOCK_MONOTONIC, 0, USEC_PER_SEC / 20,
 			      on_tick, m);
+	if (r >= 0)
+		r = sd_event_add_time(m->event, &m->refresh_source, CLOCK_MONOTONIC, 0,
+				      USEC_PER_SEC / 50, on_refresh, m);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(m->refresh_source, SD_EVENT_OFF);
 	if (r < 0)
-		return log_error_errno(r, "Cannot make the timer: %m");
+		return log_error_errno(r, "Cannot make the timers: %m");
 	if (add_signal(m, SIGTERM, on_stop) < 0 || add_signal(m, SIGINT, on_stop) < 0 ||
 	    add_signal(m, SIGHUP, on_reload) < 0)
 		return -EIO;
@@ -187,6 +265,7 @@ int manager_new(struct manager **ret, const struct manager_options *options)
 	r = take_runtime_dir(m);
 	if (r < 0)
 		return r;
+	load_pause(m);
 	r = setup_loop(m);
 	if (r < 0)
 		return r;
@@ -195,7 +274,7 @@ int manager_new(struct manager **ret, const struct manager_options *options)
 		return r;
 
 	watch(m, &m->mountinfo_source, m->list.mountinfo_fd, EPOLLPRI, on_mountinfo, "mounts");
-	watch(m, &m->identify_source, device_list_identify_fd(&m->list), EPOLLIN, on_mountinfo,
+	watch(m, &m->identify_source, device_list_identify_fd(&m->list), EPOLLIN, on_identify,
 	      "UUIDs");
 	watch(m, &m->probe_source, probe_event_fd(m->probe), EPOLLIN, on_probe, "events");
 
@@ -205,7 +284,7 @@ int manager_new(struct manager **ret, const struct manager_options *options)
 
 int manager_run(struct manager *m)
 {
-	int r;
+	int r, q = 0;
 
 	manager_refresh(m);
 	manager_configure_devices(m);
@@ -227,9 +306,9 @@ int manager_run(struct manager *m)
 	if (!m->options.keep_on_exit) {
 		manager_forget_devices(m);
 		actuator_free(TAKE_PTR(m->actuator));
-		(void)actuator_restore_all(m->options.runtime_dir, m->options.sysroot, false);
+		q = actuator_restore_all(m->options.runtime_dir, m->options.sysroot, false);
 	}
-	return r;
+	return r < 0 ? r : q < 0 ? q : 0;
 }
 
 void manager_free(struct manager *m)
@@ -246,6 +325,7 @@ void manager_free(struct manager *m)
 	if (m->probe)
 		probe_free(m->probe);
 	sd_event_source_disable_unref(m->tick_source);
+	sd_event_source_disable_unref(m->refresh_source);
 	sd_event_source_disable_unref(m->mountinfo_source);
 	sd_event_source_disable_unref(m->identify_source);
 	sd_event_source_disable_unref(m->probe_source);

@@ -7,7 +7,6 @@
 #include "actuator.h"
 
 #define PINNED_BY_FOREIGN "foreign write"
-#define PINNED_BY_CONFIGURATION "configuration"
 #define PINNED_BY_ADMINISTRATOR "fstunectl"
 
 /* A write in progress. */

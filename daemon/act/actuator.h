@@ -9,6 +9,9 @@
 #include <systemd/sd-event.h>
 #include "ledger.h"
 
+/* knob_state.pinned_by where the configuration pins. */
+#define PINNED_BY_CONFIGURATION "configuration"
+
 /* A knob of one device as it is now. */
 struct knob_state {
 	enum knob_id id;

@@ -91,3 +91,33 @@ const char *fc_state_to_string(enum fc_state s)
 
 	return (size_t)s < ELEMENTSOF(names) ? names[s] : "unknown";
 }
+
+static int decide_force_copy(struct policy_state *p, const struct policy_config *c,
+			     const struct sample *s, const struct knob_view *k,
+			     struct decision *ret)
+{
+	return policy_force_copy(&p->force_copy, c, s, k, ret);
+}
+
+static void adopt_force_copy(struct policy_state *p, const struct policy_config *c,
+			     uint64_t now_us)
+{
+	policy_force_copy_adopt(&p->force_copy, c, now_us);
+}
+
+static enum knob_mode configured_force_copy(const struct policy_config *c,
+					    const char **ret_value)
+{
+	*ret_value = c->force_copy_value;
+	return c->force_copy_mode;
+}
+
+const struct policy_ops *policy_ops(enum knob_id id)
+{
+	static const struct policy_ops table[KNOB_MAX] = {
+		[KNOB_FORCE_COPY] = { decide_force_copy, adopt_force_copy,
+				      configured_force_copy },
+	};
+
+	return &table[id];
+}

@@ -156,6 +156,26 @@ void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_co
 /* Waits of the recent window, for people: microseconds of waiting per second. */
 uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p);
 
+/* --- all of them, by knob --- */
+
+/* The policies' states of one device; zero-initialise. */
+struct policy_state {
+	struct policy_force_copy force_copy;
+};
+
+struct policy_ops {
+	/* As policy_force_copy(). */
+	int (*decide)(struct policy_state *p, const struct policy_config *c,
+		      const struct sample *s, const struct knob_view *k, struct decision *ret);
+	/* The knob is on, and from now on the policy's: as if it had just been turned on. */
+	void (*adopt)(struct policy_state *p, const struct policy_config *c, uint64_t now_us);
+	/* What the configuration says; *ret_value is the pinned value with KNOB_MANUAL. */
+	enum knob_mode (*configured)(const struct policy_config *c, const char **ret_value);
+};
+
+/* Never NULL for a valid id. */
+const struct policy_ops *policy_ops(enum knob_id id);
+
 /* --- verdict --- */
 
 enum verdict {

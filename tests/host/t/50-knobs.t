@@ -95,9 +95,10 @@ start_daemon --keep-on-exit --config="$tmp/conf"
 wait_for 5 grep -qx 1 "$(knob "$dev")"
 wait_for 5 applied
 stop_daemon KILL
-echo 0 >"$(knob "$dev")" && echo 1 >"$(knob "$dev").x"
+echo 2 >"$(knob "$dev")"
 "$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >>"$tmp/log" 2>&1
-is "$(value)" 0 "restore leaves what somebody else wrote since"
+is "$(value)" 2 "restore leaves what somebody else wrote since"
+echo 0 >"$(knob "$dev")"
 rm -rf "$run"
 
 # Knob files that are odd or go away.
@@ -118,12 +119,35 @@ rmdir "$(knob "$dev")" && make_knob "$dev"
 
 # Unmounted in the middle: the entry goes, the ledger with it.
 ctl set "$dev" force_copy 1
-umount "$tmp/fs"
+umount "$tmp/fs" && mounts=("${mounts[@]:1}")
 unlisted() {
 	! ctl list | grep -qx "$dev"
 }
 check "an unmounted file system is gone" wait_for 5 unlisted
 fails 1 '' "set on what is gone" ctl set "$dev" force_copy 1
+
+# What the configuration says holds for a knob that appears later, and after auto.
+make_ext4 "$tmp/late"
+dev=$(name "$loop")
+printf '[Policy]\nForceCopy=1\n' >"$tmp/conf"
+stop_daemon
+start_daemon --config="$tmp/conf"
+is "$(ctl --json get "$dev" | jq -r '.knobs[0].supported')" false "a knob that is not there"
+make_knob "$dev"
+check "appears, and gets the configured value" wait_for 15 grep -qx 1 "$(knob "$dev")"
+ctl set "$dev" force_copy 0
+is "$(value)" 0 "an administrator's value"
+check "auto" ctl auto "$dev"
+check "hands it back to what the configuration pins" wait_for 5 grep -qx 1 "$(knob "$dev")"
+is "$(knob_field pinned_by)" configuration "and says so"
+check "pause" ctl pause
+stop_daemon KILL
+start_daemon --config="$tmp/conf"
+like "$(ctl status)" '[Pp]aused' "a pause outlives the daemon"
+ctl resume
+stop_daemon
+rm -rf "$run"
+start_daemon
 
 fails 2 '' "pause for a time that is none" ctl pause --for=soon
 check "pause" ctl pause --for=1h
