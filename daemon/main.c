@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <string.h>
 #include "act/actuator.h"
+#include "act/runtime-dir.h"
 #include "base/log.h"
 #include "manager.h"
 #include "publish/interface.h"
@@ -102,6 +103,23 @@ static int parse_argv(int argc, char **argv, struct arguments *a)
 	return 1;
 }
 
+/*
+ * A daemon that runs owns the ledger: rewritten under it, what it believes would be wrong.
+ * Where the lock cannot be made there is no daemon either (no directory, no space), and giving
+ * back matters more.
+ */
+static int restore(const struct manager_options *o)
+{
+	_cleanup_close_ int lock = -EBADF;
+
+	if (access(o->runtime_dir, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	lock = runtime_dir_lock(o->runtime_dir);
+	if (lock == -EBUSY)
+		return lock;
+	return actuator_restore_all(o->runtime_dir, o->sysroot, true);
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = {
@@ -116,7 +134,7 @@ int main(int argc, char **argv)
 		return r < 0 ? FSTUNED_EXIT_USAGE : FSTUNED_EXIT_OK;
 
 	if (a.restore) {
-		r = actuator_restore_all(a.manager.runtime_dir, a.manager.sysroot, true);
+		r = restore(&a.manager);
 		return r < 0 ? FSTUNED_EXIT_FAILED : FSTUNED_EXIT_OK;
 	}
 

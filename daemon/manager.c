@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include "act/runtime-dir.h"
 #include "base/file.h"
 #include "manager-internal.h"
 
@@ -152,25 +152,15 @@ static void load_pause(struct manager *m)
 	log_notice("Decisions are paused, as they were before");
 }
 
-/* One daemon per runtime directory: the lock goes with the process, however it ends. */
+/* One daemon per runtime directory. */
 static int take_runtime_dir(struct manager *m)
 {
 	const char *dir = m->options.runtime_dir;
-	char path[4096];
 
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return log_error_errno(errno, "Cannot make %s: %m", dir);
-	if ((size_t)snprintf(path, sizeof(path), "%s/lock", dir) >= sizeof(path))
-		return log_error_errno(ENAMETOOLONG, "%s: %m", dir);
-	m->lock_fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (m->lock_fd < 0)
-		return log_error_errno(errno, "Cannot open %s: %m", path);
-	if (flock(m->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno == EWOULDBLOCK)
-			return log_error_errno(EBUSY, "Another fs-tuned is using %s", dir);
-		return log_error_errno(errno, "Cannot lock %s: %m", path);
-	}
-	return 0;
+	m->lock_fd = runtime_dir_lock(dir);
+	return m->lock_fd < 0 ? m->lock_fd : 0;
 }
 
 static int add_signal(struct manager *m, int sig, sd_event_signal_handler_t handler)

@@ -21,6 +21,18 @@ is "$(wc -l <"$tmp/second")" 1 "with one line"
 like "$(cat "$tmp/second")" "Another fs-tuned is using $run" "that says why"
 check "the first one still answers" ctl status
 
+# The daemon owns the ledger: nothing is rewritten under it.
+check "set under the daemon" ctl set "$dev" force_copy 1
+before=$(cat "$run/ledger.json")
+"$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >"$tmp/second" 2>&1
+is $? 1 "--restore gives up while a daemon runs"
+is "$(wc -l <"$tmp/second")" 1 "with one line"
+like "$(cat "$tmp/second")" "Another fs-tuned is using $run" "that says why"
+is "$(cat "$run/ledger.json")" "$before" "the ledger is as it was"
+is "$(cat "$(knob "$dev")")" 1 "and so is the knob"
+check "revert under the daemon" ctl revert "$dev"
+check "auto under the daemon" ctl auto "$dev"
+
 # Vanished under the running daemon.
 rm -rf "$run"
 "$bin/fstunectl" --runtime-dir="$run" list >/dev/null 2>&1
@@ -28,6 +40,8 @@ is $? 3 "without its socket the daemon counts as not running"
 stop_daemon
 is "$ended" 0 "it still ends in order"
 is "$(cat "$(knob "$dev")")" 0 "the knob is as it was"
+"$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >"$tmp/second" 2>&1
+is "$?/$(wc -l <"$tmp/second")" 0/0 "--restore without a runtime directory has nothing to say"
 
 # Full.
 mkdir -p "$run"
