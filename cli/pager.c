@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <systemd/sd-login.h>
 #include "../daemon/base/cleanup.h"
 #include "term.h"
 
@@ -9,26 +10,51 @@
 
 static pid_t pager_pid;
 
-/* As systemd's tools choose: an empty one, and "cat", mean none. */
-static const char *choose(void)
+/*
+ * Whether the pager would have rights that the person before the terminal was given for this
+ * command alone: a pager can run a shell. SYSTEMD_PAGERSECURE decides, as for systemd's own
+ * tools; sudo does not pass it on unless told to.
+ */
+static bool is_secure(void)
+{
+	const char *e = getenv("SYSTEMD_PAGERSECURE");
+	uid_t owner;
+
+	if (e)
+		return strcmp(e, "0") != 0 && strcasecmp(e, "no") != 0 &&
+		       strcasecmp(e, "false") != 0 && strcasecmp(e, "off") != 0;
+	if (getenv("SUDO_UID") || getenv("PKEXEC_UID") || getuid() != geteuid())
+		return true;
+	return sd_pid_get_owner_uid(0, &owner) >= 0 && owner != geteuid();
+}
+
+/*
+ * As systemd's tools choose: an empty one, and "cat", mean none. Only less is known to have a
+ * secure mode.
+ */
+static const char *choose(bool secure)
 {
 	const char *pager = getenv("SYSTEMD_PAGER");
 
 	if (!pager)
 		pager = getenv("PAGER");
-	if (!pager)
-		pager = "less";
-	return *pager && strcmp(pager, "cat") != 0 ? pager : NULL;
+	if (pager && (!*pager || strcmp(pager, "cat") == 0))
+		return NULL;
+	return pager && !secure ? pager : "less";
 }
 
-static _Noreturn void run(const char *pager, int fd)
+static _Noreturn void run(const char *pager, bool secure, int fd)
 {
 	_cleanup_free_ char *line = strdup(pager);
 	char *words[PAGER_WORDS_MAX + 1], *save = NULL;
 	size_t n = 0;
 
 	dup2(fd, STDIN_FILENO);
-	setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSX", 1);
+	setenv("LESS", (secure ? NULL : getenv("SYSTEMD_LESS")) ?: "FRSX", 1);
+	if (secure)
+		setenv("LESSSECURE", "1", 1);
+	else
+		unsetenv("LESSSECURE");
 	for (char *w = line ? strtok_r(line, " \t", &save) : NULL; w && n < PAGER_WORDS_MAX;
 	     w = strtok_r(NULL, " \t", &save))
 		words[n++] = w;
@@ -47,7 +73,8 @@ static _Noreturn void run(const char *pager, int fd)
 
 void pager_open(const struct term *t, bool wanted)
 {
-	const char *pager = choose();
+	bool secure = is_secure();
+	const char *pager = choose(secure);
 	int fd[2];
 
 	if (!t->tty || !wanted || !pager || pipe(fd) < 0)
@@ -56,7 +83,7 @@ void pager_open(const struct term *t, bool wanted)
 	pager_pid = fork();
 	if (pager_pid == 0) {
 		close(fd[1]);
-		run(pager, fd[0]);
+		run(pager, secure, fd[0]);
 	}
 	if (pager_pid > 0)
 		dup2(fd[1], STDOUT_FILENO);

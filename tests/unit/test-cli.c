@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <cmocka.h>
 #include "../../cli/argv.h"
@@ -17,6 +18,7 @@
 #include "../../cli/term.h"
 #include "../../daemon/base/file.h"
 #include "../../daemon/base/time-util.h"
+#include "tree.h"
 
 static char error[256];
 
@@ -219,6 +221,60 @@ static void text_is_shortened_from_its_beginning(_unused_ void **state)
 	assert_string_equal(control, "a\\x1b[31m\\x0a\\xff\xc3\xa4");
 }
 
+/* --- pager --- */
+
+/* What the program that was started as the pager tells of itself. */
+static const char *paged_by(const struct tree *t)
+{
+	const struct term term = { .tty = true };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		unsetenv("SYSTEMD_PAGER");
+		setenv("PATH", t->root, 1);
+		setenv("PAGER", "mine -x", 1);
+		setenv("SYSTEMD_LESS", "own", 1);
+		pager_open(&term, true);
+		_exit(pager_close() < 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	return tree_read(t, "paged");
+}
+
+static void pager_program(const struct tree *t, const char *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\necho \"%s:$*:$LESS:$LESSSECURE:\" > %s/paged\n"
+		 "while read -r line; do :; done\n",
+		 name, t->root);
+	tree_write(t, name, text);
+	assert_int_equal(chmod(tree_path(t, name), 0700), 0);
+}
+
+static void pager_under_sudo_is_less_in_its_secure_mode(_unused_ void **state)
+{
+	struct tree t;
+
+	tree_init(&t);
+	pager_program(&t, "less");
+	pager_program(&t, "mine");
+	unsetenv("SYSTEMD_PAGERSECURE");
+	setenv("SUDO_UID", "1000", 1);
+	assert_string_equal(paged_by(&t), "less::FRSX:1:");
+	/* Who is root for good chooses. */
+	unsetenv("SUDO_UID");
+	setenv("SYSTEMD_PAGERSECURE", "0", 1);
+	assert_string_equal(paged_by(&t), "mine:-x:own::");
+	setenv("SYSTEMD_PAGERSECURE", "1", 1);
+	assert_string_equal(paged_by(&t), "less::FRSX:1:");
+	unsetenv("SYSTEMD_PAGERSECURE");
+	tree_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +286,7 @@ int main(void)
 		cmocka_unit_test(since_takes_what_people_write),
 		cmocka_unit_test(persisted_value_is_a_drop_in_by_uuid),
 		cmocka_unit_test(text_is_shortened_from_its_beginning),
+		cmocka_unit_test(pager_under_sudo_is_less_in_its_secure_mode),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
