@@ -130,23 +130,25 @@ static void print_policy(const struct term *t, struct json_object *p)
 		      (unsigned long long)answer_u64(p, "avoided_waits"));
 }
 
-static void print_service(const struct term *t, struct json_object *d)
+static void print_service(const struct term *t, struct json_object *s, const char *name)
 {
-	struct json_object *s = answer_get(d, "service");
 	struct json_object *reads = answer_get(s, "reads"), *writes = answer_get(s, "writes"),
 			   *flushes = answer_get(s, "flushes");
 	char r[TIME_STR_MAX], w[TIME_STR_MAX], f[TIME_STR_MAX], busy[TIME_STR_MAX];
+	char flushed[TIME_STR_MAX + 48] = "";
 
 	if (!s)
 		return;
-	field(t, COLOUR_NONE, "Requests",
-	      "%llu reads (mean %s), %llu writes (mean %s), %llu flushes (mean %s), busy %s of "
-	      "the last minute, %llu in flight",
+	if (flushes)
+		snprintf(flushed, sizeof(flushed), ", %llu flushes (mean %s)",
+			 (unsigned long long)answer_u64(flushes, "count"),
+			 answer_time(flushes, "mean_us", f));
+	field(t, COLOUR_NONE, name,
+	      "%llu reads (mean %s), %llu writes (mean %s)%s, busy %s of the last minute, "
+	      "%llu in flight",
 	      (unsigned long long)answer_u64(reads, "count"), answer_time(reads, "mean_us", r),
 	      (unsigned long long)answer_u64(writes, "count"),
-	      answer_time(writes, "mean_us", w),
-	      (unsigned long long)answer_u64(flushes, "count"),
-	      answer_time(flushes, "mean_us", f), answer_time(s, "busy_us", busy),
+	      answer_time(writes, "mean_us", w), flushed, answer_time(s, "busy_us", busy),
 	      (unsigned long long)answer_u64(s, "in_flight"));
 }
 
@@ -326,7 +328,8 @@ void print_device(const struct args *a, const struct term *t, struct json_object
 	for (size_t i = 0; i < answer_length(d, "knobs"); i++)
 		print_knob(t, answer_element(d, "knobs", i));
 	print_policy(t, answer_get(d, "policy"));
-	print_service(t, d);
+	print_service(t, answer_get(d, "service"), "Requests");
+	print_service(t, answer_get(d, "journal_service"), "In journal");
 	print_fast_commits(t, d);
 	print_measures(a, t, status, d);
 	print_decisions(t, d);

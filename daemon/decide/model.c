@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stddef.h>
 #include <string.h>
 #include "../base/units.h"
 #include "model.h"
@@ -16,7 +17,7 @@ struct part {
 	bool active;
 	bool copy_known;
 	uint64_t copied_blocks, avoided_waits;
-	struct service service;
+	struct service service, journal_service;
 	struct hist *hist[FST_MEASURE_MAX]; /* NULL: nothing */
 };
 
@@ -69,6 +70,7 @@ static void service_add(struct service *a, const struct service *b)
 	if (!b->known)
 		return;
 	a->known = true;
+	a->flushes_known |= b->flushes_known;
 	a->reads += b->reads;
 	a->writes += b->writes;
 	a->flushes += b->flushes;
@@ -76,6 +78,7 @@ static void service_add(struct service *a, const struct service *b)
 	a->write_us += b->write_us;
 	a->flush_us += b->flush_us;
 	a->busy_us += b->busy_us;
+	a->in_flight = b->in_flight;
 }
 
 /* Allocates what the sample needs before anything is added: all of it goes in or nothing. */
@@ -103,8 +106,7 @@ static void part_add(struct part *p, const struct sample *s)
 		p->avoided_waits += s->avoided_waits;
 	}
 	service_add(&p->service, &s->service);
-	if (s->service.known)
-		p->service.in_flight = s->service.in_flight;
+	service_add(&p->journal_service, &s->journal_service);
 }
 
 int model_update(struct model *m, const struct sample *s)
@@ -165,22 +167,29 @@ void model_window(const struct model *m, enum fst_measure measure, uint64_t now_
 		*ret_span_us = window_span(m, now_us);
 }
 
-void model_service(const struct model *m, uint64_t now_us, struct service *ret)
+/* From the oldest part on: what was in flight at the end is the newest's to say. */
+static void window_service(const struct model *m, size_t offset, uint64_t now_us,
+			   struct service *ret)
 {
-	const struct part *newest = NULL;
+	uint64_t number = part_number(now_us);
 
 	*ret = (struct service){ 0 };
-	for (size_t i = 0; i < MODEL_PARTS; i++) {
-		const struct part *p = &m->part[i];
+	for (uint64_t i = 1; i <= MODEL_PARTS; i++) {
+		const struct part *p = &m->part[(number + i) % MODEL_PARTS];
 
-		if (!part_in_window(p, now_us))
-			continue;
-		service_add(ret, &p->service);
-		if (p->service.known && (!newest || p->number > newest->number))
-			newest = p;
+		if (part_in_window(p, now_us))
+			service_add(ret, (const struct service *)((const char *)p + offset));
 	}
-	if (newest)
-		ret->in_flight = newest->service.in_flight;
+}
+
+void model_service(const struct model *m, uint64_t now_us, struct service *ret)
+{
+	window_service(m, offsetof(struct part, service), now_us, ret);
+}
+
+void model_journal_service(const struct model *m, uint64_t now_us, struct service *ret)
+{
+	window_service(m, offsetof(struct part, journal_service), now_us, ret);
 }
 
 bool model_copy(const struct model *m, uint64_t now_us, uint64_t *ret_copied_blocks,

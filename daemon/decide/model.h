@@ -27,8 +27,12 @@ int model_update(struct model *m, const struct sample *s);
 void model_window(const struct model *m, enum fst_measure measure, uint64_t now_us,
 		  struct hist *ret, uint64_t *ret_span_us);
 
-/* Service times over the same window; `known` false if there were none. */
+/*
+ * Service times over the same window, of the file system's device and of an external
+ * journal's; `known` false if there were none.
+ */
 void model_service(const struct model *m, uint64_t now_us, struct service *ret);
+void model_journal_service(const struct model *m, uint64_t now_us, struct service *ret);
 
 /*
  * What force_copy copied and avoided over the same window. False if the kernel does not tell.

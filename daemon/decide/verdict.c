@@ -16,9 +16,11 @@
 /* Few events make no quantile: one slow commit in a minute is the timer's, not a trouble. */
 #define EVENTS_MIN 3
 
+#define OWN_LEN (2 * TIME_STR_MAX + 32) /* of own_text() */
+
 struct facts {
 	struct hist shadow, log_space, commit, locking, fsync;
-	struct service service;
+	struct service service, journal;
 	uint64_t span_us;
 	const struct knob_view *k;
 	const struct policy_force_copy *p;
@@ -153,32 +155,54 @@ static bool slow(const struct hist *h, uint64_t limit_ns)
 	return h->count >= EVENTS_MIN && hist_quantile_ns(h, 0.99) > limit_ns;
 }
 
-/* Mean against mean: the device's figures have no quantiles. */
+/* A write and a flush of a device, one after the other. */
+static double own_us(const struct service *s)
+{
+	return mean_us(s->write_us, s->writes) + mean_us(s->flush_us, s->flushes);
+}
+
+/* What is known of a device's figures: nothing is said of what it does not count. */
+static void own_text(const struct service *s, char *text, size_t size)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	if (s->flushes_known && s->flushes > 0)
+		n = (size_t)snprintf(text, size, "flush %s%s",
+				     time_us(mean_us(s->flush_us, s->flushes)).s,
+				     s->writes > 0 ? ", " : " mean");
+	if (s->writes > 0 && n < size)
+		snprintf(text + n, size - n, "writes %s mean",
+			 time_us(mean_us(s->write_us, s->writes)).s);
+}
+
+/*
+ * Mean against mean: the device's figures have no quantiles. With an external journal the
+ * slower of the two is meant.
+ */
 static bool device(const struct facts *f)
 {
-	const struct service *s = &f->service;
-	double write_us = mean_us(s->write_us, s->writes);
-	double flush_us = mean_us(s->flush_us, s->flushes);
-	double own_ns = (write_us + flush_us) * (double)NSEC_PER_USEC;
 	bool commits = slow(&f->commit, COMMIT_SLOW_NS);
 	const struct hist *h = commits ? &f->commit : &f->fsync;
-	char flush[TIME_STR_MAX + 8] = "";
+	bool external = f->journal.known && own_us(&f->journal) > own_us(&f->service);
+	const struct service *s = external ? &f->journal : &f->service;
+	char own[OWN_LEN];
 
 	if (!s->known || (!commits && !slow(&f->fsync, FSYNC_SLOW_NS)))
 		return false;
-	if (own_ns < DEVICE_SHARE * mean_ns(h))
+	if (own_us(s) * (double)NSEC_PER_USEC < DEVICE_SHARE * mean_ns(h))
 		return false;
-	if (s->flushes > 0)
-		snprintf(flush, sizeof(flush), "flush %s, ", time_us(flush_us).s);
-	snprintf(f->text, f->size, "device: %swrites %s mean; %s p99 %s: not the journal",
-		 flush, time_us(write_us).s, commits ? "commits" : "fsync",
-		 time_ns(hist_quantile_ns(h, 0.99)).s);
+	own_text(s, own, sizeof(own));
+	snprintf(f->text, f->size, "%sdevice: %s; %s p99 %s: %s",
+		 external ? "the journal's " : "", own, commits ? "commits" : "fsync",
+		 time_ns(hist_quantile_ns(h, 0.99)).s,
+		 external ? "not the file system" : "not the journal");
 	return true;
 }
 
 static bool commit(const struct facts *f)
 {
-	char own[2 * TIME_STR_MAX + 32] = "";
+	char own[OWN_LEN], journal[OWN_LEN];
 
 	if (slow(&f->locking, HANDLE_LONG_NS)) {
 		snprintf(f->text, f->size, "commits wait for open handles: p99 %s, longest %s",
@@ -188,13 +212,12 @@ static bool commit(const struct facts *f)
 	}
 	if (!slow(&f->commit, COMMIT_SLOW_NS) && !slow(&f->fsync, FSYNC_SLOW_NS))
 		return false;
-	if (f->service.known)
-		snprintf(own, sizeof(own), "; device writes %s, flush %s mean",
-			 time_us(mean_us(f->service.write_us, f->service.writes)).s,
-			 time_us(mean_us(f->service.flush_us, f->service.flushes)).s);
-	snprintf(f->text, f->size, "commits p99 %s, fsync p99 %s%s",
+	own_text(&f->service, own, sizeof(own));
+	own_text(&f->journal, journal, sizeof(journal));
+	snprintf(f->text, f->size, "commits p99 %s, fsync p99 %s%s%s%s%s",
 		 time_ns(hist_quantile_ns(&f->commit, 0.99)).s,
-		 time_ns(hist_quantile_ns(&f->fsync, 0.99)).s, own);
+		 time_ns(hist_quantile_ns(&f->fsync, 0.99)).s, *own ? "; device " : "", own,
+		 *journal ? "; journal's " : "", journal);
 	return true;
 }
 
@@ -233,6 +256,7 @@ enum verdict verdict_of(const struct model *m, const struct knob_view *force_cop
 	model_window(m, FST_COMMIT_LOCKING, now_us, &f.locking, NULL);
 	model_window(m, FST_FSYNC, now_us, &f.fsync, NULL);
 	model_service(m, now_us, &f.service);
+	model_journal_service(m, now_us, &f.journal);
 
 	if (helped(&f, m, now_us))
 		return VERDICT_HELPED;

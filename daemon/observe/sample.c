@@ -40,15 +40,15 @@ void sampler_done(struct sampler *s)
 
 /* --- service time --- */
 
-/* Returns how many columns there were. */
-static int stat_read(dev_t dev, uint64_t ret[static STAT_MAX])
+/* `where` is relative to the device's directory. Returns how many columns there were. */
+static int stat_read_columns(dev_t dev, const char *where, uint64_t ret[static STAT_MAX])
 {
 	char path[PATH_MAX], text[512], *p = text, *end;
 	ssize_t r;
 	int n;
 
-	r = discover_path(path, sizeof(path), "/sys/dev/block/%u:%u/stat", major(dev),
-			  minor(dev));
+	r = discover_path(path, sizeof(path), "/sys/dev/block/%u:%u/%s", major(dev), minor(dev),
+			  where);
 	if (r < 0)
 		return (int)r;
 	r = read_small_at(AT_FDCWD, path, text, sizeof(text));
@@ -62,6 +62,23 @@ static int stat_read(dev_t dev, uint64_t ret[static STAT_MAX])
 		p = end;
 	}
 	return n < STAT_MIN ? -EBADMSG : n;
+}
+
+/*
+ * A flush is counted with the whole disk alone (block/blk-flush.c, blk_account_io_flush()),
+ * which is a partition's parent directory; any other device has no statistics there. Where
+ * nothing was ever counted nothing is known: device-mapper and md count flushes as writes.
+ */
+static int stat_read(dev_t dev, uint64_t ret[static STAT_MAX])
+{
+	uint64_t disk[STAT_MAX];
+	int r = stat_read_columns(dev, "stat", ret);
+
+	if (r < 0 || ret[STAT_FLUSHES] > 0 || stat_read_columns(dev, "../stat", disk) < 0)
+		return r;
+	ret[STAT_FLUSHES] = disk[STAT_FLUSHES];
+	ret[STAT_FLUSH_MS] = disk[STAT_FLUSH_MS];
+	return r;
 }
 
 /* Counters of requests only go back when the device is another one. */
@@ -80,19 +97,18 @@ static bool diff_ms(uint64_t now, uint64_t before, uint64_t *ret_us)
 	return ms <= INT32_MAX;
 }
 
-static void take_service(struct sampler *s, dev_t dev, uint64_t now_us, struct service *ret)
+static void take_service(struct stat_reading *s, dev_t dev, uint64_t now_us,
+			 struct service *ret)
 {
 	uint64_t now[STAT_MAX];
-	const uint64_t *last = s->last_stat;
+	const uint64_t *last = s->v;
 	struct service v = { 0 };
-	int n = stat_read(dev, now);
 
-	if (n < 0) {
-		s->have_stat = false;
+	if (stat_read(dev, now) < 0) {
+		s->have = false;
 		return;
 	}
-	/* A partition's flushes are counted with its disk: zero here. */
-	v.known = s->have_stat && now_us - s->last_stat_us <= STAT_AGE_MAX_US &&
+	v.known = s->have && now_us - s->time_us <= STAT_AGE_MAX_US &&
 		  diff(now[STAT_READS], last[STAT_READS], &v.reads) &&
 		  diff(now[STAT_WRITES], last[STAT_WRITES], &v.writes) &&
 		  diff(now[STAT_FLUSHES], last[STAT_FLUSHES], &v.flushes) &&
@@ -101,11 +117,23 @@ static void take_service(struct sampler *s, dev_t dev, uint64_t now_us, struct s
 		  diff_ms(now[STAT_FLUSH_MS], last[STAT_FLUSH_MS], &v.flush_us) &&
 		  diff_ms(now[STAT_BUSY_MS], last[STAT_BUSY_MS], &v.busy_us);
 	v.in_flight = now[STAT_IN_FLIGHT];
-	memcpy(s->last_stat, now, sizeof(now));
-	s->last_stat_us = now_us;
-	s->have_stat = true;
+	v.flushes_known = now[STAT_FLUSHES] > 0;
+	memcpy(s->v, now, sizeof(now));
+	s->time_us = now_us;
+	s->have = true;
 	if (v.known)
 		*ret = v;
+}
+
+static void take_services(struct sampler *s, const struct device *d, struct sample *ret)
+{
+	take_service(&s->stat, d->id.dev, ret->now_us, &ret->service);
+	if (s->journal_dev != d->journal_dev)
+		s->journal_stat.have = false;
+	s->journal_dev = d->journal_dev;
+	if (d->journal_dev && d->journal_dev != d->id.dev)
+		take_service(&s->journal_stat, d->journal_dev, ret->now_us,
+			     &ret->journal_service);
 }
 
 /* --- force_copy's own account --- */
@@ -290,7 +318,7 @@ int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint
 		if (r < 0)
 			return r;
 		s->last_activity = activity;
-		take_service(s, d->id.dev, now_us, &ret->service);
+		take_services(s, d, ret);
 		take_copy(s, d, sysroot, ret);
 		ret->active |= ret->transactions || ret->blocks_logged || ret->copied_blocks ||
 			       ret->avoided_waits;

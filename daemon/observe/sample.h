@@ -14,6 +14,7 @@
 /* Differences of /sys/dev/block/M:N/stat over the tick. */
 struct service {
 	bool known;
+	bool flushes_known;                   /* those of the whole disk; only if `known` */
 	uint64_t reads, writes, flushes;      /* completed requests */
 	uint64_t read_us, write_us, flush_us; /* their time, summed */
 	uint64_t busy_us;                     /* time with at least one in flight */
@@ -45,7 +46,15 @@ struct sample {
 
 	struct fast_commits fast_commits;
 	struct service service;
+	struct service journal_service; /* of an external journal's device; else not known */
 	double memory_pressure; /* PSI memory "some" avg10 in percent; negative: unknown */
+};
+
+/* A block device's statistics as last read. */
+struct stat_reading {
+	uint64_t v[17];
+	uint64_t time_us;
+	bool have;
 };
 
 /* What is kept per device between samples; zero-initialise, free with sampler_done(). */
@@ -53,9 +62,8 @@ struct sampler {
 	uint64_t last_us;
 	uint64_t last_activity;
 	struct fst_dev_stats *last; /* NULL until something happened */
-	uint64_t last_stat[17];
-	uint64_t last_stat_us; /* when those were read */
-	bool have_stat;
+	struct stat_reading stat, journal_stat;
+	dev_t journal_dev; /* which that one is of */
 	uint64_t last_copied, last_avoided;
 	bool have_copy;
 	/* as last read; NULL: the file system has no fast commits, as far as is known */

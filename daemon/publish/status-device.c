@@ -83,22 +83,32 @@ static void put_requests(struct doc *j, const char *key, uint64_t n, uint64_t ti
 	doc_close(j);
 }
 
-static void put_service(struct doc *j, const struct view *v, const struct device_view *dv)
+static void put_service(struct doc *j, const char *key, const struct service *s)
+{
+	if (!s->known) {
+		doc_null(j, key);
+		return;
+	}
+	doc_open_object(j, key);
+	put_requests(j, "reads", s->reads, s->read_us);
+	put_requests(j, "writes", s->writes, s->write_us);
+	if (s->flushes_known)
+		put_requests(j, "flushes", s->flushes, s->flush_us);
+	else
+		doc_null(j, "flushes");
+	doc_u64(j, "busy_us", s->busy_us);
+	doc_u64(j, "in_flight", s->in_flight);
+	doc_close(j);
+}
+
+static void put_services(struct doc *j, const struct view *v, const struct device_view *dv)
 {
 	struct service s;
 
 	model_service(dv->model, v->now_us, &s);
-	if (!s.known) {
-		doc_null(j, "service");
-		return;
-	}
-	doc_open_object(j, "service");
-	put_requests(j, "reads", s.reads, s.read_us);
-	put_requests(j, "writes", s.writes, s.write_us);
-	put_requests(j, "flushes", s.flushes, s.flush_us);
-	doc_u64(j, "busy_us", s.busy_us);
-	doc_u64(j, "in_flight", s.in_flight);
-	doc_close(j);
+	put_service(j, "service", &s);
+	model_journal_service(dv->model, v->now_us, &s);
+	put_service(j, "journal_service", &s);
 }
 
 /* A point in time as time passed since then, or until it; null if there is none. */
@@ -279,7 +289,7 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 	doc_close(j);
 	put_policy(j, v, dv, deep);
 	if (deep) {
-		put_service(j, v, dv);
+		put_services(j, v, dv);
 		put_counters(j, dv->stats);
 		put_fast_commits(j, dv->fast_commits);
 		put_decisions(j, v, dv->device->name);

@@ -138,6 +138,9 @@ static void model_sums_service_times(void **state)
 			.busy_us = 100 * MS,
 			.in_flight = i,
 		};
+		s.journal_service = (struct service){
+			.known = i != 1, .flushes_known = i == 3, .flushes = 2, .flush_us = MS
+		};
 		assert_int_equal(model_update(m, &s), 0);
 	}
 	model_service(m, BEGIN + 20 * SEC, &service);
@@ -150,6 +153,11 @@ static void model_sums_service_times(void **state)
 	assert_int_equal(service.read_us, 2 * MS);
 	assert_int_equal(service.busy_us, 200 * MS);
 	assert_int_equal(service.in_flight, 3);
+	assert_false(service.flushes_known);
+	model_journal_service(m, BEGIN + 20 * SEC, &service);
+	assert_true(service.known && service.flushes_known);
+	assert_int_equal(service.flushes, 4);
+	assert_int_equal(service.flush_us, 2 * MS);
 	model_service(m, BEGIN + 10 * MIN, &service);
 	assert_false(service.known);
 }

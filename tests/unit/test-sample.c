@@ -68,7 +68,7 @@ static int sample_setup(void **state)
 	read_result = 0;
 	n_reads = 0;
 	now_us = 1000 * USEC_PER_SEC;
-	device.id.dev = makedev(8, 5);
+	device.id.dev = device.journal_dev = makedev(8, 5);
 	device.fast_commit = FEATURE_UNKNOWN;
 	return fake_setup(state);
 }
@@ -218,6 +218,61 @@ static void service_time_is_the_difference_in_microseconds(void **state)
 	assert_int_equal(s.service.busy_us, 30000);
 	assert_int_equal(s.service.in_flight, 4);
 	assert_false(s.active); /* other traffic is no event of ours */
+}
+
+static void flushes_of_a_partition_are_those_of_its_disk(void **state)
+{
+	const struct fake_root *f = *state;
+	struct sample s;
+
+	fake_dirs(f, "/sys/devices/sda/sda5/");
+	fake_link(f, "/sys/dev/block/8:5", "../../devices/sda/sda5");
+	set_stat(f, "10 1 80 100 20 2 160 200 0 150 300 0 0 0 0 0 0\n");
+	fake_file(f, "/sys/devices/sda/stat",
+		  "99 1 80 100 99 2 160 200 0 150 300 0 0 0 0 5 50\n");
+	take_from("", true);
+	set_stat(f, "13 1 80 107 25 2 160 240 4 180 300 0 0 0 0 0 0\n");
+	fake_file(f, "/sys/devices/sda/stat", "199 1 80 1 199 2 1 2 0 1 3 0 0 0 0 7 59\n");
+	s = take_from("", true);
+	assert_true(s.service.known && s.service.flushes_known);
+	assert_int_equal(s.service.flushes, 2);
+	assert_int_equal(s.service.flush_us, 9000);
+	assert_int_equal(s.service.reads, 3);
+	assert_int_equal(s.service.writes, 5);
+}
+
+static void a_device_that_counts_no_flushes_leaves_them_unknown(void **state)
+{
+	struct sample s;
+
+	set_stat(*state, "10 1 80 100 20 2 160 200 0 150 300 0 0 0 0 0 0\n");
+	take_from("", true);
+	s = take_from("", true);
+	assert_true(s.service.known);
+	assert_false(s.service.flushes_known);
+}
+
+static void an_external_journal_has_service_times_of_its_own(void **state)
+{
+	const struct fake_root *f = *state;
+	struct sample s;
+
+	set_stat(f, "10 1 80 100 20 2 160 200 0 150 300 0 0 0 0 5 50\n");
+	fake_file(f, "/sys/dev/block/8:32/stat", "1 1 1 1 1 1 1 1 0 1 1 0 0 0 0 1 1\n");
+	take_from("", true);
+	s = take_from("", true);
+	assert_true(s.service.known);
+	assert_false(s.journal_service.known); /* inside */
+	device.journal_dev = makedev(8, 32);
+	take_from("", true);
+	fake_file(f, "/sys/dev/block/8:32/stat", "1 1 1 1 4 1 1 31 0 1 1 0 0 0 0 3 41\n");
+	s = take_from("", true);
+	assert_true(s.journal_service.known && s.journal_service.flushes_known);
+	assert_int_equal(s.journal_service.writes, 3);
+	assert_int_equal(s.journal_service.write_us, 30000);
+	assert_int_equal(s.journal_service.flushes, 2);
+	assert_int_equal(s.journal_service.flush_us, 40000);
+	assert_int_equal(s.service.writes, 0);
 }
 
 static void older_kernels_have_fewer_columns(void **state)
@@ -504,6 +559,9 @@ int main(void)
 		TEST(counters_that_began_anew_are_not_a_huge_difference),
 		TEST(failed_read_loses_nothing),
 		TEST(service_time_is_the_difference_in_microseconds),
+		TEST(flushes_of_a_partition_are_those_of_its_disk),
+		TEST(a_device_that_counts_no_flushes_leaves_them_unknown),
+		TEST(an_external_journal_has_service_times_of_its_own),
 		TEST(older_kernels_have_fewer_columns),
 		TEST(wrapped_milliseconds_go_on),
 		TEST(statistics_that_went_back_begin_anew),

@@ -209,6 +209,7 @@ static void verdict_says_when_it_is_the_device(void **state)
 	sample_add(&sample, FST_COMMIT, 3, 310 * MS);
 	sample.service = (struct service){
 		.known = true,
+		.flushes_known = true,
 		.writes = 10,
 		.write_us = 950 * MS,
 		.flushes = 3,
@@ -234,6 +235,35 @@ static void verdict_takes_a_slow_fsync_for_the_device_too(void **state)
 	assert_null(strstr(s.text, "flush")); /* a partition's are not known */
 }
 
+static void verdict_knows_an_external_journals_device(void **state)
+{
+	struct sample sample = sample_at(0, SEC);
+
+	SCENE(s);
+	sample_add(&sample, FST_COMMIT, 3, 310 * MS);
+	sample.service = (struct service){ .known = true, .writes = 10, .write_us = 10 * MS };
+	sample.journal_service = (struct service){
+		.known = true,
+		.flushes_known = true,
+		.writes = 10,
+		.write_us = 200 * MS,
+		.flushes = 3,
+		.flush_us = 540 * MS,
+	};
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_DEVICE);
+	assert_non_null(strstr(s.text, "the journal's device: flush 180ms, writes 20ms mean"));
+	assert_null(strstr(s.text, "not the journal"));
+
+	/* Both are fast: the figures of both. */
+	scene_done(&s);
+	scene_init(&s);
+	sample.journal_service.flush_us = 6 * MS;
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_COMMIT);
+	assert_non_null(strstr(s.text, "device writes 1.0ms mean; journal's flush 2.0ms"));
+}
+
 static void verdict_blames_commits_where_the_device_is_fast(void **state)
 {
 	struct sample sample = sample_at(0, SEC);
@@ -244,6 +274,7 @@ static void verdict_blames_commits_where_the_device_is_fast(void **state)
 	play(&s, &sample);
 	assert_int_equal(verdict(&s), VERDICT_COMMIT);
 	assert_non_null(strstr(s.text, "device writes 1.0ms"));
+	assert_null(strstr(s.text, "flush"));
 
 	/* and without the device's figures nobody is accused of it */
 	scene_done(&s);
@@ -286,6 +317,7 @@ static void verdict_text_fits_whatever_the_figures(void **state)
 		sample_add(&sample, (enum fst_measure)i, 1000000, 3600 * SEC);
 	sample.service = (struct service){
 		.known = true,
+		.flushes_known = true,
 		.writes = 1,
 		.write_us = 86400 * SEC * 90,
 		.flushes = 1,
@@ -328,6 +360,7 @@ int main(void)
 		cmocka_unit_test(verdict_finds_the_journal_too_small),
 		cmocka_unit_test(verdict_says_when_it_is_the_device),
 		cmocka_unit_test(verdict_takes_a_slow_fsync_for_the_device_too),
+		cmocka_unit_test(verdict_knows_an_external_journals_device),
 		cmocka_unit_test(verdict_blames_commits_where_the_device_is_fast),
 		cmocka_unit_test(verdict_sees_handles_that_are_held_long),
 		cmocka_unit_test(verdict_forgives_one_slow_commit),
