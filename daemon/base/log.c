@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -120,6 +121,27 @@ static void send_journal(int level, const char *const *fields, const char *line)
 		dropped++;
 }
 
+/*
+ * Where the journal cannot be reached stderr still is a socket to it. A pipe or a terminal
+ * that is ready takes a line whole (a line is less than PIPE_BUF), unless somebody else
+ * fills it in the same instant; O_NONBLOCK would be set for all who share it. A file on the
+ * disk that is being watched is the choice of the one who redirected to it.
+ */
+static void send_stderr(const char *line)
+{
+	char out[LINE_MAX_LEN + 64];
+	int n = snprintf(out, sizeof(out), "%s: %s\n", log_program, line);
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	ssize_t sent;
+
+	/* One write: lines of two processes do not mix. */
+	sent = send(STDERR_FILENO, out, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (sent < 0 && errno == ENOTSOCK && poll(&p, 1, 0) > 0 && p.revents & POLLOUT)
+		sent = write(STDERR_FILENO, out, (size_t)n);
+	if (sent < 0)
+		dropped++;
+}
+
 void log_full(int level, int error, const char *const *fields, const char *format, ...)
 {
 	char line[LINE_MAX_LEN];
@@ -138,15 +160,9 @@ void log_full(int level, int error, const char *const *fields, const char *forma
 		if ((unsigned char)*p < ' ')
 			*p = '?';
 
-	if (journal_fd >= 0) {
+	if (journal_fd >= 0)
 		send_journal(level, fields, line);
-	} else {
-		/* One write: lines of two processes do not mix. */
-		char out[LINE_MAX_LEN + 64];
-		int n = snprintf(out, sizeof(out), "%s: %s\n", log_program, line);
-
-		if (write(STDERR_FILENO, out, (size_t)n) < 0)
-			dropped++;
-	}
+	else
+		send_stderr(line);
 	errno = saved;
 }

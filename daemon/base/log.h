@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Logging that never blocks. Under systemd, lines go to the journal's datagram socket
- * with MSG_DONTWAIT and are counted when they do not fit; elsewhere to stderr. An error is
- * logged once, where it is known what was attempted, on what.
+ * with MSG_DONTWAIT, elsewhere to stderr if it takes them at once; those that do not fit are
+ * counted. An error is logged once, where it is known what was attempted, on what.
  */
 #ifndef FSTUNED_BASE_LOG_H
 #define FSTUNED_BASE_LOG_H
@@ -20,7 +20,7 @@ int log_get_level(void);
 /* "debug", "info", "notice", "warning", "err" or "error"; -EINVAL otherwise. */
 int log_level_from_string(const char *s);
 
-/* Messages that did not fit into the journal's socket since start. */
+/* Messages that did not fit into the journal's socket, or stderr, since start. */
 uint64_t log_dropped(void);
 
 /*

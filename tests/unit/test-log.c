@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <cmocka.h>
 #include "capture.h"
 #include "../../daemon/base/log.h"
@@ -76,6 +77,37 @@ static void long_message_is_cut(void **state _unused_)
 	assert_true(strlen(log) > 1000 && strlen(log) < 2200);
 }
 
+/* Logs until a line is dropped. Whoever blocks instead is ended by the alarm. */
+static void fill_stderr(int fd)
+{
+	int saved = dup(STDERR_FILENO);
+	uint64_t before = log_dropped();
+
+	dup2(fd, STDERR_FILENO);
+	alarm(20);
+	while (log_dropped() == before)
+		log_info("a line");
+	alarm(0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+}
+
+static void full_stderr_drops_messages_and_does_not_block(void **state _unused_)
+{
+	int fd[2];
+	char c;
+
+	assert_int_equal(pipe(fd), 0);
+	fill_stderr(fd[1]);
+	assert_int_equal(read(fd[0], &c, 1), 1);
+	close(fd[0]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	fill_stderr(fd[1]);
+	assert_int_equal(read(fd[0], &c, 1), 1);
+	close(fd[0]);
+}
+
 static void levels_have_names(void **state _unused_)
 {
 	assert_int_equal(log_level_from_string("debug"), LOG_DEBUG);
@@ -99,6 +131,7 @@ int main(void)
 		TEST(suppressed_message_still_returns_its_error),
 		TEST(logging_keeps_errno),
 		TEST(long_message_is_cut),
+		TEST(full_stderr_drops_messages_and_does_not_block),
 		TEST(levels_have_names),
 	};
 
