@@ -292,6 +292,7 @@ int kernel_caps_probe(struct kernel_caps *ret)
 	*ret = (struct kernel_caps){ 0 };
 	if (uname(&u) == 0)
 		(void)snprintf(ret->release, sizeof(ret->release), "%s", u.release);
+	patched_modules_find(ret->release, &ret->modules);
 	read_lockdown(ret->lockdown, sizeof(ret->lockdown));
 
 	ret->read_memory = may_read_memory();

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "modules.h"
 
 /* Ways to get at an event, best first. */
 enum way {
@@ -35,6 +36,7 @@ struct kernel_caps {
 	bool read_memory;  /* programs may read the kernel's memory: not under lockdown */
 	char lockdown[32]; /* "none", "integrity", "confidentiality", "unknown" */
 	char release[65];  /* uname -r, for people only */
+	struct patched_modules modules; /* as they were at start */
 };
 
 /* Loads and attaches tiny programs and lets them go again. 0, or -errno if nothing at all

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What this kernel offers, what is missing, how to get it. */
 #include <fcntl.h>
-#include <glob.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <string.h>
 #include "../base/file.h"
 #include "status-internal.h"
 #include "status.h"
-
-/* Where patches/README.md has the modules installed, below /lib/modules/RELEASE. */
-#define MODULES_DIR "updates/fs-tuned"
 
 enum state { OK, NOTE, PROBLEM };
 
@@ -286,45 +282,29 @@ static bool offered_anywhere(const struct view *v, enum knob_id id)
 /*
  * Built for the running kernel and not loaded, or for another one and dropped by an upgrade.
  */
-static void check_modules(struct doc *j, const struct view *v, const char *root)
+static void check_modules(struct doc *j, const struct view *v)
 {
-	char path[512], other[128] = "";
-	glob_t found = { 0 };
+	const struct patched_modules *m = &v->caps->modules;
 
 	if (v->n_devices == 0 || offered_anywhere(v, KNOB_FORCE_COPY))
 		return;
-	snprintf(path, sizeof(path), "%s/lib/modules", root);
-	if (access(path, R_OK | X_OK) < 0 && errno != ENOENT) {
+	if (m->error)
 		check(j, "modules", NOTE, "without ProtectKernelModules= in its unit it could",
-		      "the daemon cannot look into /lib/modules for patched modules: %s",
-		      strerror(errno));
-		return;
-	}
-	snprintf(path, sizeof(path), "%s/lib/modules/%s/" MODULES_DIR, root, v->caps->release);
-	if (access(path, F_OK) == 0) {
+		      "the daemon could not look into /lib/modules for patched modules: %s",
+		      strerror(m->error));
+	else if (m->installed)
 		check(j, "modules", PROBLEM,
 		      "update-initramfs -u and reboot: jbd2 is loaded from the initrd where "
-		      "the "
-		      "root file system is ext4",
+		      "the root file system is ext4",
 		      "patched modules are installed for this kernel, but others are loaded");
-		return;
-	}
-
-	snprintf(path, sizeof(path), "%s/lib/modules/*/" MODULES_DIR, root);
-	if (glob(path, GLOB_NOSORT, NULL, &found) == 0) {
-		const char *release =
-			found.gl_pathv[0] + strlen(root) + strlen("/lib/modules/");
-
-		snprintf(other, sizeof(other), "%.*s", (int)strcspn(release, "/"), release);
-	}
-	globfree(&found);
-	if (*other)
+	else if (*m->other)
 		check(j, "modules", PROBLEM,
 		      "build and install them for this kernel too: see patches/README.md",
 		      "patched modules are installed for kernel %s, but not for the running %s",
-		      other, v->caps->release);
+		      m->other, v->caps->release);
 	else
-		check(j, "modules", OK, NULL, "no patched modules are installed");
+		check(j, "modules", OK, NULL,
+		      "no patched modules were installed when the daemon started");
 }
 
 int status_doctor(const struct view *v, char **ret)
@@ -345,7 +325,7 @@ int status_doctor(const struct view *v, char **ret)
 		check(&j, "devices", NOTE, NULL, "no file system with a journal is mounted");
 	for (enum knob_id id = 0; id < KNOB_MAX; id++)
 		check_knob(&j, v, id);
-	check_modules(&j, v, root);
+	check_modules(&j, v);
 	check_ledger(&j, v);
 	check_losses(&j, v);
 	doc_close(&j);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "fake-machine.h"
 #include "../../daemon/observe/identify.h"
+#include "../../daemon/observe/modules.h"
 
 /* --- names --- */
 
@@ -32,6 +33,29 @@ static void name_that_leads_elsewhere_is_none(void **state _unused_)
 	assert_int_equal(device_id_read("../block", &id), -EINVAL);
 	assert_int_equal(device_id_read("..", &id), -EINVAL);
 	assert_int_equal(device_id_read("nosuch", &id), -ENODEV);
+}
+
+/* --- modules --- */
+
+static void patched_modules_are_found_for_this_kernel_or_another(void **state)
+{
+	struct fake_root *f = *state;
+	struct patched_modules m;
+
+	patched_modules_find("6.1.0-42-amd64", &m);
+	assert_true(!m.error && !m.installed && !*m.other);
+	fake_dirs(f, "/lib/modules/6.1.0-42-amd64/");
+	fake_dirs(f, "/lib/modules/6.1.0-41-amd64/updates/fs-tuned/");
+	patched_modules_find("6.1.0-42-amd64", &m);
+	assert_false(m.installed);
+	assert_string_equal(m.other, "6.1.0-41-amd64");
+	fake_dirs(f, "/lib/modules/6.1.0-42-amd64/updates/fs-tuned/");
+	patched_modules_find("6.1.0-42-amd64", &m);
+	assert_true(m.installed);
+	fake_remove(f, "/lib/modules");
+	fake_file(f, "/lib/modules", "");
+	patched_modules_find("6.1.0-42-amd64", &m);
+	assert_int_equal(m.error, ENOTDIR);
 }
 
 /* --- journals --- */
@@ -186,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(partition_has_the_diskseq_of_its_disk),
+		TEST(patched_modules_are_found_for_this_kernel_or_another),
 		TEST(name_that_leads_elsewhere_is_none),
 		TEST(file_system_without_a_journal_has_none),
 		TEST(external_journal_has_a_device_of_its_own),
