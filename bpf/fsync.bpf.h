@@ -17,17 +17,9 @@ static __always_inline void fsync_begin(void)
 static __always_inline void fsync_end(__u32 dev)
 {
 	__u32 none;
-	__u64 start = wait_take(FST_FSYNC, &none);
-	struct fst_dev_stats *st;
-	struct fst_shared *sh;
+	__u64 start = wait_take(FST_FSYNC, 0, &none);
 
-	if (!start)
-		return;
-	sh = shared_get();
-	st = stats_of(sh, dev);
-	if (!st)
-		return;
-	record(sh, st, dev, FST_FSYNC, bpf_ktime_get_ns() - start);
+	wait_record(dev, FST_FSYNC, start);
 }
 
 #endif

@@ -237,14 +237,15 @@ int BPF_PROG(shadow_enter, void *word, int bit)
 		return 0;
 	if (bpf_probe_read_kernel(&back, sizeof(back), journal_head) || back != bh)
 		return 0;
-	wait_begin(FST_SHADOW_WAIT, BPF_CORE_READ(bh, b_bdev, bd_dev));
+	wait_begin_on(FST_SHADOW_WAIT, BPF_CORE_READ(bh, b_bdev, bd_dev), (__u64)word);
 	return 0;
 }
 
+/* Of any word with that bit: the one that was waited for ends the wait, the others nothing. */
 SEC("fexit/out_of_line_wait_on_bit")
 int BPF_PROG(shadow_exit, void *word, int bit)
 {
 	if (bit == shadow_bit())
-		wait_end(FST_SHADOW_WAIT);
+		wait_end_on(FST_SHADOW_WAIT, (__u64)word);
 	return 0;
 }

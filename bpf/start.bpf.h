@@ -6,24 +6,19 @@
 #define START_BPF_H
 
 #include "record.bpf.h"
+#include "start-entry.h"
 
-#define STARTS_MAX 1024    /* slots; a power of two, and all of them in 16 KiB */
+#define STARTS_MAX 1024    /* slots; a power of two, and all of them in 24 KiB */
 #define OVERFLOW_MAX 8192  /* tasks more that wait at once; beyond, the oldest are lost */
 #define TAG_MEASURE_BITS 4 /* a pid has at most 22 (include/linux/threads.h) */
 
 _Static_assert(FST_MEASURE_MAX <= 1 << TAG_MEASURE_BITS, "measures fit into a tag");
 
-struct start {
-	__u64 ns; /* 0: free */
-	__u32 dev;
-	__u32 tag; /* which task waits for what */
-};
-
 /*
  * Slots by thread id. An array is looked up without a call, so that the common case costs
  * two memory accesses; a hash would be inserted into and deleted from by each wait. A task
  * whose slot is taken goes to the overflow. Two that take one slot in the same instant may
- * lose one sample.
+ * lose a sample each; neither gets a time or a device of the other.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -52,44 +47,50 @@ static __always_inline struct start *start_slot(__u32 tag)
 }
 
 /* A begin whose end was lost is overwritten by the same task's next. */
-static __always_inline void wait_begin(enum fst_measure m, __u32 dev)
+static __always_inline void wait_begin_on(enum fst_measure m, __u32 dev, __u64 object)
 {
 	__u32 tag = start_tag(m);
 	struct start *s = start_slot(tag);
 	struct start begun = { .ns = bpf_ktime_get_ns(), .dev = dev, .tag = tag };
 
+	begun.seal = start_seal(&begun, object);
 	if (UNLIKELY(!s || (s->ns && s->tag != tag)))
 		bpf_map_update_elem(&overflow, &tag, &begun, BPF_ANY);
 	else
 		*s = begun;
 }
 
+static __always_inline void wait_begin(enum fst_measure m, __u32 dev)
+{
+	wait_begin_on(m, dev, 0);
+}
+
 /* Ends this task's wait. Returns when it began, 0 if no begin was seen. */
-static __always_inline __u64 wait_take(enum fst_measure m, __u32 *dev)
+static __always_inline __u64 wait_take(enum fst_measure m, __u64 object, __u32 *dev)
 {
 	__u32 tag = start_tag(m);
 	struct start *s = start_slot(tag);
-	__u64 ns;
+	struct start begun;
 
-	if (s && s->ns && s->tag == tag) {
-		ns = s->ns;
-		*dev = s->dev;
-		s->ns = 0;
-		return ns;
+	if (s) {
+		begun = *s;
+		if (start_is(&begun, tag, object)) {
+			s->ns = 0;
+			*dev = begun.dev;
+			return begun.ns;
+		}
 	}
 	s = bpf_map_lookup_elem(&overflow, &tag);
-	if (!s)
+	if (!s || !start_is(s, tag, object))
 		return 0;
-	ns = s->ns;
-	*dev = s->dev;
+	begun = *s;
 	bpf_map_delete_elem(&overflow, &tag);
-	return ns;
+	*dev = begun.dev;
+	return begun.ns;
 }
 
-static __always_inline void wait_end(enum fst_measure m)
+static __always_inline void wait_record(__u32 dev, enum fst_measure m, __u64 start)
 {
-	__u32 dev = 0;
-	__u64 start = wait_take(m, &dev);
 	struct fst_dev_stats *st;
 	struct fst_shared *sh;
 
@@ -100,6 +101,19 @@ static __always_inline void wait_end(enum fst_measure m)
 	if (!st)
 		return;
 	record(sh, st, dev, m, bpf_ktime_get_ns() - start);
+}
+
+static __always_inline void wait_end_on(enum fst_measure m, __u64 object)
+{
+	__u32 dev = 0;
+	__u64 start = wait_take(m, object, &dev);
+
+	wait_record(dev, m, start);
+}
+
+static __always_inline void wait_end(enum fst_measure m)
+{
+	wait_end_on(m, 0);
 }
 
 #endif
