@@ -109,10 +109,14 @@ static int schedule_at(struct manager *m, uint64_t at_us)
 	return r < 0 ? r : sd_event_source_set_enabled(m->tick_source, SD_EVENT_ONESHOT);
 }
 
+/* The list and the knobs are looked at as often as that, also where mounts came between. */
 int manager_schedule(struct manager *m)
 {
-	return schedule_at(m, m->last_tick_us + (m->idle ? m->config.idle_interval_us
-							 : m->config.interval_us));
+	uint64_t at = m->last_tick_us +
+		      (m->idle ? m->config.idle_interval_us : m->config.interval_us);
+	uint64_t refresh = m->last_refresh_us + m->config.idle_interval_us;
+
+	return schedule_at(m, refresh < at ? refresh : at);
 }
 
 int manager_schedule_now(struct manager *m)
