@@ -290,6 +290,7 @@ void manager_refresh(struct manager *m)
 	for (size_t i = 0; i < m->n_devices; i++)
 		for (enum knob_id id = 0; id < KNOB_MAX; id++)
 			check_knob(m, m->devices[i], id);
+	actuator_prune(m->actuator);
 	/* A device that came, or a name that it got, may have a threshold of its own. */
 	set_outlier_thresholds(m);
 	/* The bus may have come up after us, or come back. */

@@ -38,6 +38,12 @@ int sysroot_resolve(const char *sysroot, char **ret);
 bool entry_is_void(const struct ledger_entry *e, const char *value);
 
 /*
+ * 1: the mount that it is about is gone (no such device, or of another identity), 0: it is
+ * there, -errno: that cannot be told just now.
+ */
+int entry_is_stale(const struct ledger_entry *e);
+
+/*
  * Stores e as settled: APPLIED or PINNED with `value`, or not at all if it is void. Returns
  * whether it is there. That the ledger could not be written is logged: the entry it has then
  * (an intent) says the same as soon as one looks at the knob.

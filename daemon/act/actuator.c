@@ -85,6 +85,17 @@ bool entry_is_void(const struct ledger_entry *e, const char *value)
 	       strcmp(value, knob_ops(e->knob)->initial) == 0;
 }
 
+int entry_is_stale(const struct ledger_entry *e)
+{
+	struct device_id id;
+	int r = device_id_read(e->device, &id);
+
+	/* -EINVAL: a name that no device can have. */
+	if (r == -ENODEV || r == -EINVAL)
+		return 1;
+	return r < 0 ? r : !device_id_equal(&id, &e->id);
+}
+
 struct ledger_entry entry_of(struct actuator *a, const struct device *d,
 			     const struct knob_state *k)
 {
@@ -168,38 +179,64 @@ struct named {
 	enum knob_id knob;
 };
 
-static bool is_not_stale(const struct ledger_entry *e, void *userdata)
+static bool is_not_former(const struct ledger_entry *e, void *userdata)
 {
 	const struct named *n = userdata;
 
-	if (e->knob != n->knob || strcmp(e->device, n->device->name) != 0 ||
-	    device_id_equal(&e->id, &n->device->id))
+	return e->knob != n->knob || strcmp(e->device, n->device->name) != 0 ||
+	       device_id_equal(&e->id, &n->device->id);
+}
+
+static bool is_not_stale(const struct ledger_entry *e, void *userdata _unused_)
+{
+	if (entry_is_stale(e) <= 0)
 		return true;
-	log_debug("%s: the ledger's %s is of a former mount, dropped", e->device,
+	log_debug("%s: the ledger's %s is of a mount that is gone, dropped", e->device,
 		  knob_ops(e->knob)->name);
 	return false;
 }
 
-static void drop_stale(struct actuator *a, const struct device *d, enum knob_id knob)
+static void prune(struct actuator *a,
+		  bool (*keep)(const struct ledger_entry *e, void *userdata), void *userdata)
 {
-	struct named n = { d, knob };
-	int r = ledger_prune(&a->ledger, is_not_stale, &n);
+	int r = ledger_prune(&a->ledger, keep, userdata);
 
-	/* No harm: it will be found stale again. */
+	/* No harm: it will be found again. */
 	if (r < 0)
 		log_debug_errno(r, "%s: %m", a->ledger.path);
+}
+
+void actuator_prune(struct actuator *a)
+{
+	prune(a, is_not_stale, NULL);
+}
+
+/* A pin that did not get into the ledger (no space) holds as long as we run. */
+static bool has_pin(const struct knob_state *k)
+{
+	return k->mode == KNOB_MANUAL && *k->pinned_by &&
+	       strcmp(k->pinned_by, PINNED_BY_CONFIGURATION) != 0;
+}
+
+/* It cannot be read, for now: whose it is does not change by that. */
+static void keep_pin(struct knob_state *k, const struct knob_state *before,
+		     const struct ledger_entry *e)
+{
+	const char *by = e && e->pinned ? e->by : has_pin(before) ? before->pinned_by : NULL;
+
+	if (!by)
+		return;
+	k->mode = KNOB_MANUAL;
+	snprintf(k->pinned_by, sizeof(k->pinned_by), "%s", by);
 }
 
 /* No entry. What the configuration says, unless somebody must have set it. */
 static void adopt_unclaimed(struct knob_state *k, const struct knob_state *before)
 {
 	bool set = strcmp(k->value, knob_ops(k->id)->initial) != 0;
-	/* A pin that did not get into the ledger (no space) holds as long as we run. */
-	bool pinned = before->mode == KNOB_MANUAL && *before->pinned_by &&
-		      strcmp(before->pinned_by, PINNED_BY_CONFIGURATION) != 0;
 
 	k->mode = k->configured;
-	if (pinned) {
+	if (has_pin(before)) {
 		k->mode = KNOB_MANUAL;
 		memcpy(k->pinned_by, before->pinned_by, sizeof(k->pinned_by));
 	} else if (k->mode == KNOB_AUTO && set) {
@@ -256,11 +293,12 @@ int actuator_adopt(struct actuator *a, const struct device *d, enum knob_mode co
 	};
 	if (configured == KNOB_MANUAL)
 		snprintf(k->pinned_by, sizeof(k->pinned_by), "%s", PINNED_BY_CONFIGURATION);
-	if (!look(a, d, k))
-		return 0;
-
-	drop_stale(a, d, k->id);
+	prune(a, is_not_former, &(struct named){ d, k->id });
 	old = ledger_find(&a->ledger, &d->id, k->id);
+	if (!look(a, d, k)) {
+		keep_pin(k, &before, old);
+		return 0;
+	}
 	claim = ledger_claim(old, k->value);
 	if (claim == CLAIM_NONE) {
 		adopt_unclaimed(k, &before);

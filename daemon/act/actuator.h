@@ -59,6 +59,12 @@ int actuator_adopt(struct actuator *a, const struct device *d, enum knob_mode co
 		   struct knob_state *k);
 
 /*
+ * Drops the ledger's entries of mounts that are gone, by their identity: what was unmounted
+ * meanwhile, or while no daemon ran. For whenever the list of devices was read anew.
+ */
+void actuator_prune(struct actuator *a);
+
+/*
  * Reads the knob again. Returns 1 if somebody else wrote (mode is then KNOB_MANUAL,
  * "foreign write", and the ledger's claim dropped), 0 if as believed; a file that vanished
  * or appeared changes `supported`.

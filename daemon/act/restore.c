@@ -13,22 +13,25 @@ static bool path_is_below(const char *path, const char *sysroot)
 	return strncmp(path, sysroot, n) == 0 && strncmp(path + n, "/proc/fs/", 9) == 0;
 }
 
-/* Is it still the mount that the entry is about, and a file that a knob can be? */
-static bool is_there(const struct ledger_entry *e, const char *sysroot)
+/* 1: the mount that the entry is about is there, and its file one that a knob can be. 0,
+ * -errno. */
+static int is_there(const struct ledger_entry *e, const char *sysroot)
 {
-	struct device_id id;
-	int r = device_id_read(e->device, &id);
+	int r = entry_is_stale(e);
 
-	if (r < 0 || !device_id_equal(&id, &e->id)) {
+	if (r < 0)
+		return log_warning_errno(
+			r, "%s: is it still the same mount? Not given back: %m", e->device);
+	if (r > 0) {
 		log_debug("%s: the mount whose %s was set is gone", e->device,
 			  knob_ops(e->knob)->name);
-		return false;
+		return 0;
 	}
 	if (!path_is_below(e->path, sysroot)) {
 		log_warning("%s: %s is no place of a knob, left alone", e->device, e->path);
-		return false;
+		return 0;
 	}
-	return true;
+	return 1;
 }
 
 /*
@@ -82,9 +85,10 @@ static int restore(struct ledger *l, const struct ledger_entry *e, const char *s
 	char value[KNOB_VALUE_MAX];
 	int r;
 
-	*ret_keep = false;
-	if (!is_there(e, sysroot))
-		return 0;
+	r = is_there(e, sysroot);
+	*ret_keep = r < 0;
+	if (r <= 0)
+		return r;
 	r = knob_ops(e->knob)->read(e->path, value);
 	if (r == -ENOENT || r == -ENODEV)
 		return 0;
@@ -137,6 +141,13 @@ static int restore_entries(struct ledger *l, const char *sysroot)
 	return error < 0 ? error : written;
 }
 
+/* What has to be remembered stays, in a directory that outlives us; nothing else does. */
+static void remove_empty(const struct ledger *l)
+{
+	if (l->n == 0 && unlink(l->path) < 0 && errno != ENOENT)
+		log_debug_errno(errno, "%s: %m", l->path);
+}
+
 int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shutting_down)
 {
 	_cleanup_free_ char *root = NULL;
@@ -158,5 +169,7 @@ int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shut
 	if (r < 0)
 		return log_error_errno(r, "Cannot read %s: %m",
 				       ledger.path ? ledger.path : runtime_dir);
-	return restore_entries(&ledger, root);
+	r = restore_entries(&ledger, root);
+	remove_empty(&ledger);
+	return r;
 }

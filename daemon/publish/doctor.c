@@ -200,7 +200,7 @@ static void check_ledger(struct doc *j, const struct view *v)
 		      "%s could not be read at start: what was changed before is not known",
 		      bad);
 	else if (stale)
-		check(j, "ledger", NOTE, "systemctl restart fs-tuned drops them",
+		check(j, "ledger", NOTE, "none: the next look at the mounts drops them",
 		      "%zu of %zu entries are of file systems that are gone", stale, l->n);
 	else
 		check(j, "ledger", OK, NULL, "%zu entries, all of mounted file systems", l->n);

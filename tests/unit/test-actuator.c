@@ -357,6 +357,50 @@ static void check_follows_a_knob_that_goes_and_comes(void **state)
 	assert_non_null(strstr(s.k.path, "jbd2_force_copy"));
 }
 
+static void pin_is_not_forgotten_while_the_knob_cannot_be_read(void **state)
+{
+	SCENE(s, "0");
+	scene_start(&s, KNOB_AUTO);
+	assert_int_equal(apply(&s, "1", true), 0);
+	tree_write(&s.t, KNOB, "garbage\n");
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(actuator_check(s.a, &s.d, &s.k), 0);
+		assert_false(s.k.supported);
+		assert_int_equal(s.k.mode, KNOB_MANUAL);
+		assert_string_equal(s.k.pinned_by, "fstunectl (uid 7)");
+	}
+	scene_start(&s, KNOB_AUTO);
+	assert_int_equal(s.k.mode, KNOB_MANUAL);
+	tree_write(&s.t, KNOB, "1\n");
+	assert_int_equal(actuator_check(s.a, &s.d, &s.k), 0);
+	assert_true(s.k.supported);
+	assert_int_equal(s.k.mode, KNOB_MANUAL);
+}
+
+static void prune_drops_what_was_unmounted(void **state)
+{
+	struct ledger_entry e;
+
+	SCENE(s, "0");
+	scene_start(&s, KNOB_AUTO);
+	assert_int_equal(apply(&s, "1", false), 0);
+	e = *entry(&s);
+	e.id.ino++; /* mounted again since */
+	assert_int_equal(ledger_put(actuator_ledger(s.a), &e), 0);
+	e.id.ino++;
+	snprintf(e.device, sizeof(e.device), "nosuch0"); /* pulled out */
+	assert_int_equal(ledger_put(actuator_ledger(s.a), &e), 0);
+	snprintf(e.device, sizeof(e.device), "..");
+	e.id.ino++;
+	assert_int_equal(ledger_put(actuator_ledger(s.a), &e), 0);
+	actuator_prune(s.a);
+	assert_int_equal(actuator_ledger(s.a)->n, 1);
+	assert_non_null(entry(&s));
+	/* also in the file */
+	scene_start(&s, KNOB_AUTO);
+	assert_int_equal(actuator_ledger(s.a)->n, 1);
+}
+
 static void foreign_pin_holds_also_without_a_ledger(void **state)
 {
 	char away[128];
@@ -507,6 +551,8 @@ int main(void)
 		cmocka_unit_test(free_finishes_what_is_under_way),
 		cmocka_unit_test(check_notices_a_foreign_write_once),
 		cmocka_unit_test(check_follows_a_knob_that_goes_and_comes),
+		cmocka_unit_test(pin_is_not_forgotten_while_the_knob_cannot_be_read),
+		cmocka_unit_test(prune_drops_what_was_unmounted),
 		cmocka_unit_test(foreign_pin_holds_also_without_a_ledger),
 		cmocka_unit_test(set_pins_until_auto),
 		cmocka_unit_test(pin_of_the_administrator_outranks_the_configuration),

@@ -254,6 +254,8 @@ static void restore_gives_back_what_is_ours(void **state)
 	actuator_free(TAKE_PTR(s.a));
 	assert_int_equal(restore_all(&s), 1);
 	assert_int_equal(knob(&s), 0);
+	/* Nothing is to be remembered, so nothing is left. */
+	assert_int_equal(access(tree_path(&s.t, LEDGER), F_OK), -1);
 	assert_int_equal(restore_all(&s), 0);
 	/* What starts after it finds a fresh knob. */
 	assert_int_equal(scene_start(&s, KNOB_AUTO), 0);
