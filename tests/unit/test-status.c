@@ -282,6 +282,29 @@ static void verify_compares_each_knob_with_its_file(_unused_ void **state)
 	assert_string_equal(str(o, "knobs.2.error"), "No such file or directory");
 }
 
+static void verify_does_not_pass_over_what_it_cannot_look_at(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(2);
+	_cleanup_json_ struct json_object *o = NULL;
+	struct ledger_entry entries[] = {
+		{ .id = f->d[1].device.id, .device = "sda2", .written = "1" },
+		{ .id = { .dev = 7 }, .device = "sdz", .written = "1" },
+	};
+	struct ledger l = { .entries = entries, .n = ELEMENTSOF(entries) };
+	char *text;
+
+	f->view.ledger = &l;
+	snprintf(f->d[1].knobs[0].why, sizeof(f->d[1].knobs[0].why), "holds no value");
+	assert_int_equal(status_verify(&f->view, &text), 0);
+	o = parse(text);
+	assert_int_equal(json_object_array_length(at(o, "knobs")), 2);
+	assert_string_equal(str(o, "knobs.0.device"), "sda2");
+	assert_string_equal(str(o, "knobs.0.believed"), "1");
+	assert_string_equal(str(o, "knobs.0.state"), "unknown");
+	assert_string_equal(str(o, "knobs.0.error"), "holds no value");
+	assert_string_equal(str(o, "knobs.1.state"), "unknown");
+}
+
 /* --- doctor --- */
 
 /* A check by name; NULL if there is none. */
@@ -429,6 +452,7 @@ int main(void)
 		cmocka_unit_test(state_is_paused_only_while_it_lasts),
 		cmocka_unit_test(history_goes_round_and_keeps_the_order),
 		cmocka_unit_test(verify_compares_each_knob_with_its_file),
+		cmocka_unit_test(verify_does_not_pass_over_what_it_cannot_look_at),
 		cmocka_unit_test(doctor_notices_that_an_upgrade_dropped_the_modules),
 		cmocka_unit_test(doctor_does_not_look_at_the_disk),
 		cmocka_unit_test(doctor_says_once_what_holds_for_many_devices),
