@@ -75,6 +75,10 @@ is "$(value)" 1 "with --keep-on-exit SIGTERM leaves the knob"
 "$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >>"$tmp/log" 2>&1
 is $? 0 "restore"
 is "$(value)" 1 "what an administrator set is not restored"
+start_daemon --keep-on-exit
+is "$(knob_field mode)/$(knob_field pinned_by)" "manual/fstunectl (uid 0)" \
+	"a pin outlives stop and start, and whose it is"
+stop_daemon
 echo 0 >"$(knob "$dev")"
 rm -rf "$run"
 
@@ -89,6 +93,8 @@ check "and in the ledger" wait_for 5 applied
 stop_daemon
 "$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >>"$tmp/log" 2>&1
 is "$(value)" 0 "restore gives it back"
+[ ! -e "$run/ledger.json" ]
+ok $? "and leaves no empty ledger"
 "$bin/fs-tuned" --restore --runtime-dir="$run" --sysroot="$sysroot" >>"$tmp/log" 2>&1
 is $? 0 "a second restore does no harm"
 start_daemon --keep-on-exit --config="$tmp/conf"
@@ -112,18 +118,34 @@ for odd in '' 'x' '-1' '99999999999999999999999' "$(head -c 5000 /dev/zero | tr 
 	printf '%s' "$odd" >"$(knob "$dev")"
 	refuse "verify does not take '${odd:0:12}' for what it wrote" ctl verify
 done
+unreadable() {
+	ctl --json status "$dev" | jq -e '[.devices[].knobs[] | select(.supported | not)] | length == 1'
+}
+check "the daemon notices" wait_for 15 unreadable
+fails 1 'could not be checked' "verify, when it has noticed" ctl -q verify
+like "$(ctl --json verify | jq -r '.knobs[] | select(.state == "unknown") | .device' 2>/dev/null)" \
+	"^$dev\$" "and it says which"
 check "the daemon goes on" ctl status
 rm "$(knob "$dev")" && mkdir "$(knob "$dev")"
 check "even with a directory in its place" ctl status
 rmdir "$(knob "$dev")" && make_knob "$dev"
+check "it is found again" wait_for 15 ctl set "$dev" force_copy 1
 
-# Unmounted in the middle: the entry goes, the ledger with it.
-ctl set "$dev" force_copy 1
+# Unmounted in the middle: its entry goes, too.
+entries() {
+	jq '.entries | length' "$run/ledger.json"
+}
+is "$(entries)" 1 "it is in the ledger"
 umount "$tmp/fs" && mounts=("${mounts[@]:1}")
 unlisted() {
 	! ctl list | grep -qx "$dev"
 }
 check "an unmounted file system is gone" wait_for 5 unlisted
+forgotten() {
+	[ "$(entries)" = 0 ]
+}
+check "and out of the ledger" wait_for 15 forgotten
+check "verify has nothing against it" ctl verify
 fails 1 '' "set on what is gone" ctl set "$dev" force_copy 1
 
 # What the configuration says holds for a knob that appears later, and after auto.

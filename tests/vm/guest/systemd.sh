@@ -19,8 +19,8 @@ knob_is() {
 applied() {
 	jq -e '.entries[] | select(.device == "vda" and .state == "applied" and .original == "0")' $ledger
 }
-gone() {
-	[ ! -e /run/fs-tuned ]
+nothing_ours() {
+	[ ! -e $ledger ] || jq -e 'all(.entries[]; .state == "pinned")' $ledger
 }
 state() {
 	systemctl show -P ActiveState fs-tuned
@@ -43,11 +43,11 @@ kept() {
 	check "$1: the ledger has it" wait_for 10 applied
 	is "$(mode)" auto "$1: and it is still the policy's"
 }
-# given_back NAME: as it was found, and nothing left behind
+# given_back NAME: as it was found, and nothing of the policy's left to be given back
 given_back() {
 	check "$1: the knob is given back" wait_for 20 knob_is 0
-	check "$1: nothing is left in /run" wait_for 20 gone
-	gone || diag "$(systemctl status fs-tuned-restore; ls -la /run/fs-tuned)"
+	check "$1: nothing of the policy's is left in the ledger" wait_for 20 nothing_ours
+	nothing_ours || diag "$(systemctl status fs-tuned-restore; cat $ledger)"
 }
 # load: until the policy turns the knob
 load() {
@@ -177,6 +177,22 @@ stuck_journal() {
 	given_back "journald"
 }
 
+# A value that somebody typed is theirs, daemon or not.
+pinned() {
+	check "start" systemctl start fs-tuned
+	check "set" fstunectl set vda force_copy 1
+	check "stop" systemctl stop fs-tuned
+	check "stop: the administrator's value stays" knob_is 1
+	check "start" systemctl start fs-tuned
+	is "$(mode)" manual "start: the pin is remembered"
+	like "$(fstunectl --json get vda force_copy | jq -r '.knobs[0].pinned_by')" '^fstunectl' \
+		"start: and whose it is"
+	fstunectl revert vda
+	fstunectl auto vda
+	check "stop" systemctl stop fs-tuned
+	given_back "pinned"
+}
+
 persist() {
 	check "start" systemctl start fs-tuned
 	check "set --persist" fstunectl set --persist vda force_copy 1
@@ -208,6 +224,7 @@ if [ "$FSTUNED_BOOT" -eq 1 ]; then
 	lifecycle
 	messages
 	stuck_journal
+	pinned
 	persist
 	check "enable --now" systemctl enable --now fs-tuned
 	load "before disable"
