@@ -14,6 +14,7 @@ DEFINE_CLEANUP(struct ring_buffer *, ring_buffer__free)
 
 struct tracked {
 	bool used;
+	bool draining; /* was used, and a program may still be at it */
 	uint32_t kdev;
 };
 
@@ -77,7 +78,10 @@ static int chunk_create(void)
 			  sizeof(struct fst_dev_stats), FST_CHUNK_DEVICES, 0, -1);
 }
 
-/* Takes some ten milliseconds: the kernel waits until every program has seen it. */
+/*
+ * Takes some ten milliseconds: the kernel waits until every program that may have seen the
+ * table before has ended (kernel/bpf/syscall.c, maybe_wait_bpf_programs()).
+ */
 static int chunk_publish(struct probe *p, uint32_t chunk)
 {
 	return bpf_map_update_elem(p->maps.stats, &chunk, &p->chunks[chunk], BPF_ANY) < 0
@@ -271,6 +275,23 @@ static uint64_t *find_place(const struct probe *p, uint32_t kdev, uint64_t entry
 	return NULL;
 }
 
+/*
+ * A program that looked the device up before it went counts into the slot after that. Whoever
+ * gets the slot next must not inherit it: waits for all programs, once for all slots that
+ * were left so far.
+ */
+static int slots_drain(struct probe *p)
+{
+	int r = chunk_publish(p, 0);
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < FST_MAX_DEVICES; i++)
+		if (!p->slots[i].used)
+			p->slots[i].draining = false;
+	return 0;
+}
+
 static int counters_write(struct probe *p, uint32_t slot)
 {
 	_cleanup_free_ struct fst_dev_stats *fresh = calloc(1, sizeof(*fresh));
@@ -301,6 +322,9 @@ static int begin_counting(struct probe *p, uint32_t kdev, uint32_t slot)
 
 	if (!place)
 		return -ENOSPC;
+	r = p->slots[slot].draining ? slots_drain(p) : 0;
+	if (r < 0)
+		return r;
 	r = counters_write(p, slot);
 	if (r < 0)
 		return r;
@@ -341,7 +365,7 @@ int probe_untrack(struct probe *p, dev_t dev)
 	place = p->shared ? find_place(p, kdev, (uint64_t)slot << 32 | kdev) : NULL;
 	if (place)
 		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
-	p->slots[slot].used = false;
+	p->slots[slot] = (struct tracked){ .draining = p->maps_error == 0 };
 	while (p->slots_end && !p->slots[p->slots_end - 1].used)
 		p->slots_end--;
 	return 0;
