@@ -6,7 +6,7 @@
 #   make lint       formatting, the dependency rule between stages, shell scripts
 #   make bench      the measurements of docs/measurements.md
 #   make demo       the main job in a throw-away guest
-#   make install    DESTDIR= and PREFIX= are honoured
+#   make install    DESTDIR=, PREFIX= and the directories below are honoured
 #
 # V=1 shows the commands.
 
@@ -17,6 +17,10 @@ BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
 DATADIR    ?= $(PREFIX)/share
 SYSCONFDIR ?= /etc
+# dbus-daemon reads policies below /usr/share and /etc alone: with a PREFIX like /usr/local,
+# DBUSDIR=/etc/dbus-1/system.d makes the name on the system bus ours. Only newer brokers look
+# below /usr/local/share; the private socket, which root's clients use, needs no policy.
+DBUSDIR    ?= $(DATADIR)/dbus-1/system.d
 
 CC         ?= gcc
 CLANG      ?= clang
@@ -35,8 +39,13 @@ ifdef SANITIZE
 SAN        := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -pthread
+# The compiler's target, so that a cross build gets it right, in libbpf's words (bpf_tracing.h).
+TRIPLET    := $(shell $(CC) -dumpmachine 2>/dev/null)
+BPF_ARCH   ?= $(shell echo $(TRIPLET) | sed -E 's/-.*//; s/x86_64|i.86/x86/; s/aarch64.*/arm64/; \
+	      s/^arm([^6].*|$$)/arm/; s/(powerpc|ppc).*/powerpc/; s/s390x/s390/; s/riscv.*/riscv/; \
+	      s/loongarch.*/loongarch/; s/mips.*/mips/')
 BPF_CFLAGS := -target bpf -mcpu=v2 -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror \
-	      -D__TARGET_ARCH_x86 -I/usr/include/$(shell uname -m)-linux-gnu
+	      -D__TARGET_ARCH_$(BPF_ARCH) -I/usr/include/$(TRIPLET)
 
 ifeq ($(V),1)
 Q    :=
@@ -54,6 +63,8 @@ BPF_SRC    := $(wildcard bpf/*.bpf.c)
 UNIT_SRC   := $(wildcard tests/unit/test-*.c)
 FUZZ_SRC   := $(wildcard tests/fuzz/fuzz-*.c)
 
+# What is compiled in of the above; written only when it changes.
+PATHS      := $(BUILD)/paths.h
 SKEL       := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h)
 LIB_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out daemon/main.c,$(DAEMON_SRC)))
 PROGRAMS   := $(BUILD)/fs-tuned $(BUILD)/fstunectl
@@ -62,7 +73,7 @@ FUZZ       := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps unit fuzz check check-unit check-host check-vm check-fuzz lint format bench demo \
+.PHONY: FORCE all deps unit fuzz check check-unit check-host check-vm check-fuzz lint format bench demo \
 	install clean
 
 all: $(PROGRAMS)
@@ -81,7 +92,13 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 
 # --- user space ----------------------------------------------------------------------------
 
-$(BUILD)/%.o: %.c | $(SKEL)
+$(PATHS): FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#define FSTUNED_%s "%s"\n' VENDOR_DIR '$(LIBDIR)/fs-tuned' \
+		ADMIN_DIR '$(SYSCONFDIR)/fs-tuned' > $@.tmp
+	$(Q)cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+$(BUILD)/%.o: %.c | $(SKEL) $(PATHS)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -106,7 +123,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 $(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl
 $(BUILD)/tests/unit/test-cli: $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/fstunectl.c,$(CLI_SRC)))
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL)
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL) $(PATHS)
 	$(call msg,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu17 -g -O1 $(CPPFLAGS) -fsanitize=fuzzer,address,undefined \
@@ -157,22 +174,27 @@ demo:
 
 UNITS := fs-tuned.service fs-tuned-restore.service
 MAN   := $(wildcard docs/man/*.[158])
+# Texts name the directories as they are by default.
+PLACE := sed -e 's,@SBINDIR@,$(SBINDIR),g' -e 's,/usr/lib/fs-tuned,$(LIBDIR)/fs-tuned,g' \
+	 -e 's,/etc/fs-tuned,$(SYSCONFDIR)/fs-tuned,g'
 
 install: all
 	$(call msg,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -D -m 755 $(BUILD)/fs-tuned $(DESTDIR)$(SBINDIR)/fs-tuned
 	$(Q)install -D -m 755 $(BUILD)/fstunectl $(DESTDIR)$(BINDIR)/fstunectl
 	$(Q)install -d $(DESTDIR)$(LIBDIR)/systemd/system $(DESTDIR)$(SYSCONFDIR)/fs-tuned/fs-tuned.conf.d
-	$(Q)for u in $(UNITS); do sed 's,@SBINDIR@,$(SBINDIR),' systemd/$$u \
+	$(Q)for u in $(UNITS); do $(PLACE) systemd/$$u \
 		> $(DESTDIR)$(LIBDIR)/systemd/system/$$u; done
-	$(Q)install -D -m 644 systemd/fs-tuned.conf $(DESTDIR)$(LIBDIR)/fs-tuned/fs-tuned.conf
-	$(Q)install -D -m 644 systemd/org.fstuned1.conf \
-		$(DESTDIR)$(DATADIR)/dbus-1/system.d/org.fstuned1.conf
+	$(Q)install -D -m 644 /dev/null $(DESTDIR)$(LIBDIR)/fs-tuned/fs-tuned.conf
+	$(Q)$(PLACE) systemd/fs-tuned.conf > $(DESTDIR)$(LIBDIR)/fs-tuned/fs-tuned.conf
+	$(Q)install -D -m 644 systemd/org.fstuned1.conf $(DESTDIR)$(DBUSDIR)/org.fstuned1.conf
+	$(Q)case '$(DBUSDIR)' in /usr/share/*|/etc/*) ;; *) \
+		echo 'note: dbus-daemon may not read $(DBUSDIR): see DBUSDIR in the Makefile';; esac
 	$(Q)install -D -m 644 systemd/fstunectl.bash \
 		$(DESTDIR)$(DATADIR)/bash-completion/completions/fstunectl
 	$(Q)install -D -m 644 systemd/_fstunectl $(DESTDIR)$(DATADIR)/zsh/vendor-completions/_fstunectl
-	$(Q)for f in $(MAN); do install -D -m 644 $$f \
-		$(DESTDIR)$(DATADIR)/man/man$${f##*.}/$${f##*/}; done
+	$(Q)for f in $(MAN); do to=$(DESTDIR)$(DATADIR)/man/man$${f##*.}/$${f##*/}; \
+		install -D -m 644 /dev/null $$to && $(PLACE) $$f > $$to || exit 1; done
 
 clean:
 	$(Q)rm -rf build build-asan

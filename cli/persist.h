@@ -4,8 +4,9 @@
 #define FSTUNECTL_PERSIST_H
 
 #include <stddef.h>
+#include "paths.h"
 
-#define PERSIST_DIR "/etc/fs-tuned/fs-tuned.conf.d"
+#define PERSIST_DIR FSTUNED_ADMIN_DIR "/fs-tuned.conf.d"
 
 /*
  * Replaces DIR/50-fstunectl-UUID.conf by one that pins `knob` ("force_copy") to `value` for

@@ -8,11 +8,12 @@
 #include "base/log.h"
 #include "base/time-util.h"
 #include "config-internal.h"
+#include "paths.h"
 
 #define CONFIG_NAME "fs-tuned.conf"
 
 /* Where the distribution, then the administrator has files. */
-static const char *const config_dirs[] = { "/usr/lib/fs-tuned", "/etc/fs-tuned" };
+static const char *const config_dirs[] = { FSTUNED_VENDOR_DIR, FSTUNED_ADMIN_DIR };
 
 void config_defaults(struct config *c)
 {

@@ -35,9 +35,10 @@ int config_init(struct config *c);
 
 /*
  * Reads the defaults, then /usr/lib/fs-tuned and /etc/fs-tuned (main file, then drop-ins of
- * both by name, /etc masking /usr/lib), or `file` alone. -errno only if `file` is named
- * and cannot be read, or out of memory. Warnings are logged. The files may be on a disk that
- * stalls: for the start, and for a reload that the administrator asked for.
+ * both by name, /etc masking /usr/lib; both as the build has them), or `file` alone. -errno
+ * only if `file` is named and cannot be read, or out of memory. Warnings are logged. The files
+ * may be on a disk that stalls: for the start, and for a reload that the administrator asked
+ * for.
  */
 int config_load(struct config *c, const char *file);
 void config_done(struct config *c);
