@@ -123,15 +123,24 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 $(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl
 $(BUILD)/tests/unit/test-cli: $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/fstunectl.c,$(CLI_SRC)))
 
-$(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(filter-out daemon/main.c,$(DAEMON_SRC)) | $(SKEL) $(PATHS)
-	$(call msg,FUZZ,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu17 -g -O1 $(CPPFLAGS) -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined $< $(filter-out daemon/main.c,$(DAEMON_SRC)) \
-		$(FUZZ_MORE) $(LDLIBS) -o $@
+# Fuzz targets: everything once more, instrumented, in an archive of its own.
+FUZZ_FLAGS := -std=gnu17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_OBJ   := $(patsubst %.c,$(BUILD)/fuzz-obj/%.o,$(filter-out daemon/main.c,$(DAEMON_SRC)) \
+	      cli/argv.c cli/suggest.c)
 
-$(BUILD)/tests/fuzz/fuzz-argv: FUZZ_MORE := cli/argv.c cli/suggest.c
-$(BUILD)/tests/fuzz/fuzz-argv: cli/argv.c cli/suggest.c
+$(BUILD)/fuzz-obj/%.o: %.c | $(SKEL) $(PATHS)
+	$(call msg,CC-FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzz-obj/all.a: $(FUZZ_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/fuzz-obj/tests/fuzz/%.o $(BUILD)/fuzz-obj/all.a
+	$(call msg,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
 
