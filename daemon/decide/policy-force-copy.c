@@ -11,103 +11,13 @@
  *   FROZEN: too many changes; the knob stays as it is.
  */
 #include <string.h>
-#include "policy.h"
+#include "force-copy.h"
 
 #define OFF "0"
 #define ON "1"
 
-/* What all steps of one call look at. */
-struct call {
-	struct policy_force_copy *p;
-	const struct policy_config *c;
-	const struct sample *s;
-	const struct knob_view *k;
-	struct decision *ret;
-	uint64_t now;
-};
-
-/* --- the window --- */
-
-struct window {
-	double wait_us, count, blocks;
-	double span_us; /* how much of the window is known */
-	uint64_t max_us;
-};
-
-/*
- * Takes the sample's waits in. Short samples are put together, so that the parts always reach
- * back over the whole window, however fast the ticks come.
- */
-static void window_add(const struct call *x)
-{
-	struct policy_force_copy *p = x->p;
-	const struct hist *h = &x->s->hist[FST_SHADOW_WAIT];
-	__typeof__(p->part[0]) *part = &p->part[p->head];
-
-	if (x->s->interval_us == 0)
-		return; /* no time, no rate */
-	if (part->end_us == 0 ||
-	    part->span_us >= x->c->stall_window_us / (FC_WINDOW_PARTS - 1)) {
-		p->head = (p->head + 1) % FC_WINDOW_PARTS;
-		part = &p->part[p->head];
-		memset(part, 0, sizeof(*part));
-	}
-	part->end_us = x->now;
-	part->span_us += x->s->interval_us;
-	part->wait_us += h->sum_ns / NSEC_PER_USEC;
-	part->count += h->count;
-	part->blocks += x->s->blocks_logged;
-	if (h->count > 0 && h->max_ns / NSEC_PER_USEC > part->max_us)
-		part->max_us = h->max_ns / NSEC_PER_USEC;
-}
-
-/*
- * The last stall_window_us. Of a part that reaches out of it (a long tick, a suspended
- * machine) the share within counts: nobody knows when in it the waits were.
- */
-static struct window window_sum(const struct call *x)
-{
-	uint64_t length = x->c->stall_window_us;
-	uint64_t begin = x->now > length ? x->now - length : 0;
-	struct window w = { 0 };
-
-	for (unsigned i = 0; i < FC_WINDOW_PARTS; i++) {
-		__typeof__(x->p->part[0]) *part = &x->p->part[i];
-		uint64_t part_begin = part->end_us - part->span_us;
-		double share = 1;
-
-		if (part->end_us == 0 || part->end_us <= begin || part->span_us == 0)
-			continue;
-		if (part->span_us > part->end_us || part_begin < begin)
-			share = (double)(part->end_us - begin) / (double)part->span_us;
-		w.wait_us += share * (double)part->wait_us;
-		w.count += share * (double)part->count;
-		w.blocks += share * (double)part->blocks;
-		w.span_us += share * (double)part->span_us;
-		if (part->max_us > w.max_us)
-			w.max_us = part->max_us;
-	}
-	return w;
-}
-
-static double per_second(double amount, double us)
-{
-	return us > 0 ? amount * (double)USEC_PER_SEC / us : 0;
-}
-
-uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p)
-{
-	double wait_us = 0, span_us = 0;
-
-	for (unsigned i = 0; i < FC_WINDOW_PARTS; i++) {
-		wait_us += (double)p->part[i].wait_us;
-		span_us += (double)p->part[i].span_us;
-	}
-	return (uint64_t)per_second(wait_us, span_us);
-}
-
 /* REASON_NONE: nobody is disturbed enough. */
-static enum reason need(const struct call *x, const struct window *w)
+static enum reason need(const struct fc_call *x, const struct fc_window *w)
 {
 	double limit = (double)x->c->stall_us_per_s * (double)x->c->stall_window_us /
 		       (double)USEC_PER_SEC;
@@ -121,7 +31,7 @@ static enum reason need(const struct call *x, const struct window *w)
 
 /* --- memory --- */
 
-static void note_pressure(const struct call *x)
+static void note_pressure(const struct fc_call *x)
 {
 	/* Negative is unknown and never above. */
 	if (x->s->memory_pressure > x->c->memory_pressure_max) {
@@ -133,7 +43,7 @@ static void note_pressure(const struct call *x)
 	}
 }
 
-static bool memory_forbids(const struct call *x)
+static bool memory_forbids(const struct fc_call *x)
 {
 	if (x->p->pressed_us > 0)
 		return true;
@@ -142,76 +52,9 @@ static bool memory_forbids(const struct call *x)
 	       x->now - x->p->pressed_last_us < x->c->memory_time_us;
 }
 
-/* --- saying why --- */
-
-static void describe(const struct call *x, const struct window *w, const char *before)
-{
-	char rate[TIME_STR_MAX], length[TIME_STR_MAX], p99[TIME_STR_MAX], longest[TIME_STR_MAX];
-	char price[BYTES_STR_MAX];
-	double window_us = (double)x->c->stall_window_us;
-	double blocks = per_second(w->blocks, w->span_us);
-	const struct hist *h = &x->s->hist[FST_SHADOW_WAIT];
-	uint64_t p99_us = hist_quantile_ns(h, 0.99) / NSEC_PER_USEC;
-
-	if (x->s->block_size > 0)
-		format_bytes(price, sizeof(price),
-			     (uint64_t)(blocks * (double)x->s->block_size));
-	else
-		snprintf(price, sizeof(price), "%.0f blocks", blocks);
-	snprintf(
-		x->ret->why, sizeof(x->ret->why),
-		"%sshadow waits %s/s over %s (p99 %s, longest %s, %.*f/s); copying costs %s/s",
-		before,
-		format_time_us(rate, sizeof(rate), (uint64_t)per_second(w->wait_us, window_us)),
-		format_time_us(length, sizeof(length), x->c->stall_window_us),
-		format_time_us(p99, sizeof(p99), p99_us),
-		format_time_us(longest, sizeof(longest), w->max_us),
-		per_second(w->count, window_us) < 10 ? 1 : 0, per_second(w->count, window_us),
-		price);
-}
-
-static void describe_quiet(const struct call *x, const struct window *w)
-{
-	char quiet[TIME_STR_MAX];
-
-	format_time_us(quiet, sizeof(quiet), x->now - x->p->quiet_since_us);
-	if (x->p->copy_known)
-		snprintf(x->ret->why, sizeof(x->ret->why),
-			 "%llu waits avoided in %s: trying without",
-			 (unsigned long long)x->p->quiet_avoided, quiet);
-	else
-		snprintf(x->ret->why, sizeof(x->ret->why),
-			 "quiet for %s (%.0f blocks/s logged, %.0f when it was turned on): "
-			 "trying without",
-			 quiet, per_second(w->blocks, w->span_us), x->p->load_blocks_per_s);
-}
-
-static void describe_interval(const struct call *x, const struct window *w)
-{
-	char on[TIME_STR_MAX], price[BYTES_STR_MAX];
-	double blocks = per_second(w->blocks, w->span_us);
-
-	snprintf(x->ret->why, sizeof(x->ret->why),
-		 "on for %s, what it saves is not known, copying costs %s/s: trying without",
-		 format_time_us(on, sizeof(on), x->now - x->p->since_us),
-		 format_bytes(price, sizeof(price),
-			      (uint64_t)(blocks * (double)x->s->block_size)));
-}
-
-static void describe_memory(const struct call *x)
-{
-	char lasting[TIME_STR_MAX];
-
-	snprintf(x->ret->why, sizeof(x->ret->why),
-		 "memory pressure %.0f %% for %s, at most %.0f %% allowed",
-		 x->s->memory_pressure,
-		 format_time_us(lasting, sizeof(lasting), x->now - x->p->pressed_us),
-		 x->c->memory_pressure_max);
-}
-
 /* --- changes --- */
 
-static unsigned recent_changes(const struct call *x)
+static unsigned recent_changes(const struct fc_call *x)
 {
 	const struct policy_force_copy *p = x->p;
 	unsigned n = 0, kept = p->n_changes < FC_CHANGES_MAX ? p->n_changes : FC_CHANGES_MAX;
@@ -222,13 +65,13 @@ static unsigned recent_changes(const struct call *x)
 	return n;
 }
 
-static bool too_soon(const struct call *x)
+static bool too_soon(const struct fc_call *x)
 {
 	return x->p->last_change_us > 0 &&
 	       x->now - x->p->last_change_us < x->c->change_interval_us;
 }
 
-static void fill(const struct call *x, const char *to, enum reason reason)
+static void fill(const struct fc_call *x, const char *to, enum reason reason)
 {
 	x->ret->knob = KNOB_FORCE_COPY;
 	memcpy(x->ret->from, x->k->value, sizeof(x->ret->from));
@@ -237,7 +80,7 @@ static void fill(const struct call *x, const char *to, enum reason reason)
 	x->ret->advice = false;
 }
 
-static int freeze(const struct call *x, unsigned changes)
+static int freeze(const struct fc_call *x, unsigned changes)
 {
 	char window[TIME_STR_MAX], lasting[TIME_STR_MAX];
 
@@ -252,7 +95,8 @@ static int freeze(const struct call *x, unsigned changes)
 }
 
 /* `why` is filled by the caller. Memory comes first: what frees it is never refused. */
-static int change(const struct call *x, const char *to, enum reason reason, enum fc_state state)
+static int change(const struct fc_call *x, const char *to, enum reason reason,
+		  enum fc_state state)
 {
 	struct policy_force_copy *p = x->p;
 	unsigned recent = recent_changes(x);
@@ -275,10 +119,10 @@ static int change(const struct call *x, const char *to, enum reason reason, enum
 
 /* --- the states --- */
 
-static int turn_on(const struct call *x, const struct window *w, enum reason reason)
+static int turn_on(const struct fc_call *x, const struct fc_window *w, enum reason reason)
 {
 	struct policy_force_copy *p = x->p;
-	double load = per_second(w->blocks, w->span_us);
+	double load = fc_per_second(w->blocks, w->span_us);
 	uint64_t interval = x->c->trial_interval_us;
 
 	if (reason == REASON_TRIAL_FAILED) {
@@ -293,26 +137,26 @@ static int turn_on(const struct call *x, const struct window *w, enum reason rea
 	p->next_trial_us = x->now + interval;
 	p->load_blocks_per_s = load;
 	p->stall_before_us_per_s =
-		(uint64_t)per_second(w->wait_us, (double)x->c->stall_window_us);
+		(uint64_t)fc_per_second(w->wait_us, (double)x->c->stall_window_us);
 	return 1;
 }
 
-static int step_off(const struct call *x)
+static int step_off(const struct fc_call *x)
 {
-	struct window w = window_sum(x);
+	struct fc_window w = fc_window_sum(x);
 	enum reason reason = need(x, &w);
 
 	if (reason == REASON_NONE || memory_forbids(x) || too_soon(x))
 		return 0;
-	describe(x, &w, "");
+	fc_describe(x, &w, "");
 	return turn_on(x, &w, reason);
 }
 
 /* Keeps quiet_since_us: since when it has not been needed, as far as can be told. */
-static void note_quiet(const struct call *x, const struct window *w)
+static void note_quiet(const struct fc_call *x, const struct fc_window *w)
 {
 	struct policy_force_copy *p = x->p;
-	double load = per_second(w->blocks, w->span_us);
+	double load = fc_per_second(w->blocks, w->span_us);
 	bool quiet;
 
 	if (x->s->interval_us == 0)
@@ -348,7 +192,7 @@ static void note_quiet(const struct call *x, const struct window *w)
  * A trial that failed shows that the quiet before it was not worth much: with each, twice as
  * much is asked for, as the interval under load doubles, and up to the same maximum.
  */
-static uint64_t quiet_needed(const struct call *x)
+static uint64_t quiet_needed(const struct fc_call *x)
 {
 	uint64_t factor = 1, us;
 
@@ -360,35 +204,35 @@ static uint64_t quiet_needed(const struct call *x)
 	return us > x->c->quiet_us ? us : x->c->quiet_us;
 }
 
-static int step_on(const struct call *x)
+static int step_on(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
-	struct window w = window_sum(x);
+	struct fc_window w = fc_window_sum(x);
 
 	note_quiet(x, &w);
 	if (too_soon(x))
 		return 0;
 	if (p->pressed_us > 0 && x->now - p->pressed_us >= x->c->memory_time_us) {
-		describe_memory(x);
+		fc_describe_memory(x);
 		return change(x, OFF, REASON_MEMORY, FC_OFF);
 	}
 	if (p->quiet_since_us > 0) {
 		if (x->now - p->quiet_since_us < quiet_needed(x))
 			return 0;
-		describe_quiet(x, &w);
+		fc_describe_quiet(x, &w);
 		return change(x, OFF, REASON_TRIAL, FC_TRIAL);
 	}
 	/* Where waits are known to be avoided, no trial is needed to learn that. */
 	if (p->copy_known || x->now < p->next_trial_us)
 		return 0;
-	describe_interval(x, &w);
+	fc_describe_interval(x, &w);
 	return change(x, OFF, REASON_TRIAL, FC_TRIAL);
 }
 
-static int step_trial(const struct call *x)
+static int step_trial(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
-	struct window w = window_sum(x);
+	struct fc_window w = fc_window_sum(x);
 
 	/* Without load nothing was learned, but then nothing is needed: waits would turn it on.
 	 */
@@ -403,7 +247,7 @@ static int step_trial(const struct call *x)
 		return 0;
 	/* Not too soon, however soon: the trial is to cost those who wait as little as can be.
 	 */
-	describe(x, &w, "trial failed: ");
+	fc_describe(x, &w, "trial failed: ");
 	return turn_on(x, &w, REASON_TRIAL_FAILED);
 }
 
@@ -441,7 +285,7 @@ void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_co
  * A write that failed, a pin that was lifted: the state follows the knob, never the knob the
  * state; that is what keeps a knob which refuses from being written for ever.
  */
-static void resynchronise(const struct call *x)
+static void resynchronise(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
 
@@ -470,10 +314,10 @@ static void rest(struct policy_force_copy *p)
 }
 
 /* Observe mode: says once per episode what auto would do. */
-static int step_observe(const struct call *x)
+static int step_observe(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
-	struct window w = window_sum(x);
+	struct fc_window w = fc_window_sum(x);
 	enum reason reason = need(x, &w);
 
 	p->state = FC_OFF;
@@ -490,7 +334,7 @@ static int step_observe(const struct call *x)
 	if (p->advised || memory_forbids(x))
 		return 0;
 	p->advised = true;
-	describe(x, &w, "");
+	fc_describe(x, &w, "");
 	fill(x, ON, reason);
 	x->ret->advice = true;
 	return 1;
@@ -499,11 +343,13 @@ static int step_observe(const struct call *x)
 int policy_force_copy(struct policy_force_copy *p, const struct policy_config *c,
 		      const struct sample *s, const struct knob_view *k, struct decision *ret)
 {
-	const struct call x = { .p = p, .c = c, .s = s, .k = k, .ret = ret, .now = s->now_us };
+	const struct fc_call x = {
+		.p = p, .c = c, .s = s, .k = k, .ret = ret, .now = s->now_us
+	};
 
 	*ret = (struct decision){ 0 };
 	note_pressure(&x);
-	window_add(&x);
+	fc_window_add(&x);
 	/* A sample of a tick without events need not have asked the kernel. */
 	if (s->copy_known || s->active)
 		p->copy_known = s->copy_known;
