@@ -44,6 +44,16 @@ void fc_describe_quiet(const struct fc_call *x, const struct fc_window *w)
 			 quiet, fc_per_second(w->blocks, w->span_us), x->p->load_blocks_per_s);
 }
 
+void fc_describe_judgement(const struct fc_call *x, double avoided_per_s)
+{
+	char lasting[TIME_STR_MAX];
+
+	snprintf(x->ret->why, sizeof(x->ret->why),
+		 "%.2f waits/s avoided over %s, what that saves is not known: trying without",
+		 avoided_per_s,
+		 format_time_us(lasting, sizeof(lasting), x->now - x->p->judged_us));
+}
+
 void fc_describe_interval(const struct fc_call *x, const struct fc_window *w)
 {
 	char on[TIME_STR_MAX], price[BYTES_STR_MAX];

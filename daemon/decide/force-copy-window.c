@@ -34,14 +34,15 @@ void fc_window_add(const struct fc_call *x)
  * The last stall_window_us. Of a part that reaches out of it (a long tick, a suspended
  * machine) the share within counts: nobody knows when in it the waits were.
  */
-struct fc_window fc_window_sum(const struct fc_call *x)
+static struct fc_window sum(const struct policy_force_copy *p, const struct policy_config *c,
+			    uint64_t now)
 {
-	uint64_t length = x->c->stall_window_us;
-	uint64_t begin = x->now > length ? x->now - length : 0;
+	uint64_t length = c->stall_window_us;
+	uint64_t begin = now > length ? now - length : 0;
 	struct fc_window w = { 0 };
 
 	for (unsigned i = 0; i < FC_WINDOW_PARTS; i++) {
-		__typeof__(x->p->part[0]) *part = &x->p->part[i];
+		const __typeof__(p->part[0]) *part = &p->part[i];
 		uint64_t part_begin = part->end_us - part->span_us;
 		double share = 1;
 
@@ -59,18 +60,20 @@ struct fc_window fc_window_sum(const struct fc_call *x)
 	return w;
 }
 
+struct fc_window fc_window_sum(const struct fc_call *x)
+{
+	return sum(x->p, x->c, x->now);
+}
+
 double fc_per_second(double amount, double us)
 {
 	return us > 0 ? amount * (double)USEC_PER_SEC / us : 0;
 }
 
-uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p)
+uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p,
+					  const struct policy_config *c, uint64_t now_us)
 {
-	double wait_us = 0, span_us = 0;
+	struct fc_window w = sum(p, c, now_us);
 
-	for (unsigned i = 0; i < FC_WINDOW_PARTS; i++) {
-		wait_us += (double)p->part[i].wait_us;
-		span_us += (double)p->part[i].span_us;
-	}
-	return (uint64_t)fc_per_second(wait_us, span_us);
+	return (uint64_t)fc_per_second(w.wait_us, w.span_us);
 }

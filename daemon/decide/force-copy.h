@@ -32,6 +32,7 @@ double fc_per_second(double amount, double us);
 /* Each fills the decision's `why`. */
 void fc_describe(const struct fc_call *x, const struct fc_window *w, const char *before);
 void fc_describe_quiet(const struct fc_call *x, const struct fc_window *w);
+void fc_describe_judgement(const struct fc_call *x, double avoided_per_s);
 void fc_describe_interval(const struct fc_call *x, const struct fc_window *w);
 void fc_describe_memory(const struct fc_call *x);
 

@@ -8,7 +8,11 @@
  *    │  memory pressure │ └──────────── waits ───────────────┘  │
  *    └──────────────────┴─────────── time is over ◀─────────────┘
  *
- *   FROZEN: too many changes; the knob stays as it is.
+ *   FROZEN: too many changes; the knob stays on, unless memory gets short.
+ *
+ * A trial has failed if waits come back within it, or within ForceCopyTrialIntervalMax after
+ * it: a load that comes and goes is not done because it has gone. With each failure twice as
+ * long a quiet and an interval are asked for, and only long times without need make up for one.
  */
 #include <string.h>
 #include "force-copy.h"
@@ -54,6 +58,11 @@ static bool memory_forbids(const struct fc_call *x)
 
 /* --- changes --- */
 
+static bool is_on(const struct knob_view *k)
+{
+	return strcmp(k->value, OFF) != 0;
+}
+
 static unsigned recent_changes(const struct fc_call *x)
 {
 	const struct policy_force_copy *p = x->p;
@@ -80,6 +89,7 @@ static void fill(const struct fc_call *x, const char *to, enum reason reason)
 	x->ret->advice = false;
 }
 
+/* On: what flaps is needed time and again, and the waits are what people notice. */
 static int freeze(const struct fc_call *x, unsigned changes)
 {
 	char window[TIME_STR_MAX], lasting[TIME_STR_MAX];
@@ -87,9 +97,9 @@ static int freeze(const struct fc_call *x, unsigned changes)
 	x->p->state = FC_FROZEN;
 	x->p->since_us = x->now;
 	x->p->frozen_until_us = x->now + x->c->freeze_us;
-	fill(x, x->k->value, REASON_FROZEN);
+	fill(x, ON, REASON_FROZEN);
 	snprintf(x->ret->why, sizeof(x->ret->why), "%u changes in %s: stays %s for %s", changes,
-		 format_time_us(window, sizeof(window), x->c->changes_window_us), x->k->value,
+		 format_time_us(window, sizeof(window), x->c->changes_window_us), x->ret->to,
 		 format_time_us(lasting, sizeof(lasting), x->c->freeze_us));
 	return 1;
 }
@@ -119,36 +129,103 @@ static int change(const struct fc_call *x, const char *to, enum reason reason,
 
 /* --- the states --- */
 
+/*
+ * What frees memory is never refused: not in the middle of an interval, not by the breaker, not
+ * for want of a measure. Only to a knob that refuses it is not said at each tick.
+ */
+static int step_memory(const struct fc_call *x)
+{
+	struct policy_force_copy *p = x->p;
+
+	if (!is_on(x->k) || p->pressed_us == 0 || x->now - p->pressed_us < x->c->memory_time_us)
+		return 0;
+	if (p->last_reason == REASON_MEMORY && too_soon(x))
+		return 0;
+	fc_describe_memory(x);
+	p->tried_us = p->calm_since_us = 0;
+	return change(x, OFF, REASON_MEMORY, p->state == FC_FROZEN ? FC_FROZEN : FC_OFF);
+}
+
+/* `us` doubled `times` times, at most `max`, at least itself. */
+static uint64_t doubled(uint64_t us, unsigned times, uint64_t max)
+{
+	while (times-- > 0 && us < max)
+		us = us > max / 2 ? max : us * 2;
+	return us;
+}
+
+/* Failures beyond those that still make a difference are not counted, so that they can be
+ * forgiven. */
+static void note_failure(const struct fc_call *x)
+{
+	uint64_t max = x->c->trial_interval_max_us;
+
+	if (doubled(x->c->trial_interval_us, x->p->failures, max) < max ||
+	    doubled(x->c->quiet_us, x->p->failures, max) < max)
+		x->p->failures++;
+}
+
+/* Each long time off and without need makes up for one failure. */
+static void forgive(const struct fc_call *x, bool needed)
+{
+	struct policy_force_copy *p = x->p;
+	uint64_t max = x->c->trial_interval_max_us;
+
+	if (needed || p->calm_since_us == 0)
+		p->calm_since_us = x->now;
+	for (; p->failures > 0 && x->now - p->calm_since_us >= max; p->failures--)
+		p->calm_since_us += max;
+}
+
+static void begin_on(struct policy_force_copy *p, const struct policy_config *c,
+		     uint64_t now_us)
+{
+	p->trial_interval_us =
+		doubled(c->trial_interval_us, p->failures, c->trial_interval_max_us);
+	p->next_trial_us = now_us + p->trial_interval_us;
+	p->judged_us = now_us;
+	p->judged_avoided = 0;
+	p->tried_us = 0;
+	p->calm_since_us = 0;
+}
+
+/* A typical wait: without the longest, which may be the odd one. */
+static double typical_wait_us(const struct fc_window *w)
+{
+	double us = w->wait_us - (double)w->max_us;
+
+	return w->count > 1 && us > 0 ? us / (w->count - 1) : 0;
+}
+
 static int turn_on(const struct fc_call *x, const struct fc_window *w, enum reason reason)
 {
 	struct policy_force_copy *p = x->p;
-	double load = fc_per_second(w->blocks, w->span_us);
-	uint64_t interval = x->c->trial_interval_us;
 
-	if (reason == REASON_TRIAL_FAILED) {
-		interval = p->trial_interval_us * 2;
-		if (interval > x->c->trial_interval_max_us)
-			interval = x->c->trial_interval_max_us;
-	}
 	(void)change(x, ON, reason, FC_ON);
-	if (p->state == FC_FROZEN)
-		return 1;
-	p->trial_interval_us = interval;
-	p->next_trial_us = x->now + interval;
-	p->load_blocks_per_s = load;
+	begin_on(p, x->c, x->now);
+	p->load_blocks_per_s = fc_per_second(w->blocks, w->span_us);
 	p->stall_before_us_per_s =
 		(uint64_t)fc_per_second(w->wait_us, (double)x->c->stall_window_us);
+	p->wait_us = typical_wait_us(w);
 	return 1;
 }
 
 static int step_off(const struct fc_call *x)
 {
+	struct policy_force_copy *p = x->p;
 	struct fc_window w = fc_window_sum(x);
 	enum reason reason = need(x, &w);
+	char after[TIME_STR_MAX], before[TIME_STR_MAX + 32] = "";
 
+	forgive(x, reason != REASON_NONE);
 	if (reason == REASON_NONE || memory_forbids(x) || too_soon(x))
 		return 0;
-	fc_describe(x, &w, "");
+	if (p->tried_us > 0 && x->now - p->tried_us < x->c->trial_interval_max_us) {
+		snprintf(before, sizeof(before), "again %s after a trial: ",
+			 format_time_us(after, sizeof(after), x->now - p->tried_us));
+		note_failure(x);
+	}
+	fc_describe(x, &w, before);
 	return turn_on(x, &w, reason);
 }
 
@@ -189,43 +266,48 @@ static void note_quiet(const struct fc_call *x, const struct fc_window *w)
 }
 
 /*
- * A trial that failed shows that the quiet before it was not worth much: with each, twice as
- * much is asked for, as the interval under load doubles, and up to the same maximum.
+ * Where avoided waits are counted, is what they save known to be worth it? A count is no time,
+ * so it is taken for what waits cost when the knob was turned on; that grows old, and each time
+ * counts half. True: once in ForceCopyTrialIntervalMax, if not.
  */
-static uint64_t quiet_needed(const struct fc_call *x)
+static bool is_doubtful(const struct fc_call *x, double *ret_avoided_per_s)
 {
-	uint64_t factor = 1, us;
+	struct policy_force_copy *p = x->p;
+	double per_s;
 
-	if (x->c->trial_interval_us > 0 && x->p->trial_interval_us > x->c->trial_interval_us)
-		factor = x->p->trial_interval_us / x->c->trial_interval_us;
-	if (__builtin_mul_overflow(x->c->quiet_us, factor, &us) ||
-	    us > x->c->trial_interval_max_us)
-		us = x->c->trial_interval_max_us;
-	return us > x->c->quiet_us ? us : x->c->quiet_us;
+	if (x->s->copy_known)
+		p->judged_avoided += x->s->avoided_waits;
+	if (x->now - p->judged_us < x->c->trial_interval_max_us)
+		return false;
+	per_s = fc_per_second((double)p->judged_avoided, (double)(x->now - p->judged_us));
+	*ret_avoided_per_s = per_s;
+	if (per_s * p->wait_us < (double)x->c->stall_us_per_s)
+		return true;
+	p->wait_us /= 2;
+	p->judged_us = x->now;
+	p->judged_avoided = 0;
+	return false;
 }
 
 static int step_on(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
 	struct fc_window w = fc_window_sum(x);
+	uint64_t quiet_us = doubled(x->c->quiet_us, p->failures, x->c->trial_interval_max_us);
+	double avoided_per_s = 0;
+	bool doubtful = is_doubtful(x, &avoided_per_s);
 
 	note_quiet(x, &w);
 	if (too_soon(x))
 		return 0;
-	if (p->pressed_us > 0 && x->now - p->pressed_us >= x->c->memory_time_us) {
-		fc_describe_memory(x);
-		return change(x, OFF, REASON_MEMORY, FC_OFF);
-	}
-	if (p->quiet_since_us > 0) {
-		if (x->now - p->quiet_since_us < quiet_needed(x))
-			return 0;
+	if (p->quiet_since_us > 0 && x->now - p->quiet_since_us >= quiet_us)
 		fc_describe_quiet(x, &w);
-		return change(x, OFF, REASON_TRIAL, FC_TRIAL);
-	}
-	/* Where waits are known to be avoided, no trial is needed to learn that. */
-	if (p->copy_known || x->now < p->next_trial_us)
+	else if (p->copy_known && doubtful)
+		fc_describe_judgement(x, avoided_per_s);
+	else if (!p->copy_known && p->quiet_since_us == 0 && x->now >= p->next_trial_us)
+		fc_describe_interval(x, &w);
+	else
 		return 0;
-	fc_describe_interval(x, &w);
 	return change(x, OFF, REASON_TRIAL, FC_TRIAL);
 }
 
@@ -240,7 +322,8 @@ static int step_trial(const struct fc_call *x)
 	    (need(x, &w) == REASON_NONE && x->now - p->since_us >= x->c->trial_us)) {
 		p->state = FC_OFF;
 		p->since_us = x->now;
-		p->trial_interval_us = 0;
+		p->tried_us = memory_forbids(x) ? 0 : x->now;
+		p->calm_since_us = 0;
 		return 0;
 	}
 	if (need(x, &w) == REASON_NONE)
@@ -248,15 +331,11 @@ static int step_trial(const struct fc_call *x)
 	/* Not too soon, however soon: the trial is to cost those who wait as little as can be.
 	 */
 	fc_describe(x, &w, "trial failed: ");
+	note_failure(x);
 	return turn_on(x, &w, REASON_TRIAL_FAILED);
 }
 
 /* --- agreeing with what is there --- */
-
-static bool is_on(const struct knob_view *k)
-{
-	return strcmp(k->value, OFF) != 0;
-}
 
 static void take_over(struct policy_force_copy *p, const struct policy_config *c,
 		      uint64_t now_us)
@@ -268,15 +347,14 @@ static void take_over(struct policy_force_copy *p, const struct policy_config *c
 	p->quiet_avoided = 0;
 	p->load_blocks_per_s = 0;
 	p->stall_before_us_per_s = 0;
-	if (p->trial_interval_us == 0)
-		p->trial_interval_us = c->trial_interval_us;
-	p->next_trial_us = now_us + p->trial_interval_us;
+	p->wait_us = 0;
+	begin_on(p, c, now_us);
 }
 
 void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_config *c,
 			     uint64_t now_us)
 {
-	p->trial_interval_us = 0;
+	p->failures = 0;
 	p->last_reason = REASON_ADOPTED;
 	take_over(p, c, now_us);
 }
@@ -309,6 +387,8 @@ static void rest(struct policy_force_copy *p)
 	p->state = FC_OFF;
 	p->quiet_since_us = 0;
 	p->quiet_avoided = 0;
+	p->failures = 0;
+	p->tried_us = p->calm_since_us = 0;
 	p->trial_interval_us = 0;
 	p->advised = false;
 }
@@ -340,6 +420,11 @@ static int step_observe(const struct fc_call *x)
 	return 1;
 }
 
+static bool is_measured(const struct sample *s)
+{
+	return s->measured & (1u << FST_SHADOW_WAIT);
+}
+
 int policy_force_copy(struct policy_force_copy *p, const struct policy_config *c,
 		      const struct sample *s, const struct knob_view *k, struct decision *ret)
 {
@@ -358,13 +443,17 @@ int policy_force_copy(struct policy_force_copy *p, const struct policy_config *c
 		rest(p);
 		return 0;
 	}
-	/* Blind for waits, every trial would succeed. */
-	if (k->busy || !(s->measured & (1u << FST_SHADOW_WAIT)))
+	if (k->busy)
 		return 0;
 	if (k->mode == KNOB_OBSERVE)
-		return step_observe(&x);
+		return is_measured(s) ? step_observe(&x) : 0;
 	p->advised = false;
 	resynchronise(&x);
+	if (step_memory(&x))
+		return 1;
+	/* Blind for waits, every trial would succeed. */
+	if (!is_measured(s))
+		return 0;
 
 	switch (p->state) {
 	case FC_OFF:

@@ -47,11 +47,16 @@ struct policy_config {
 	double quiet_ratio; /* ForceCopyQuietRatio: load below this share of what it was counts
 			       as quiet */
 	uint64_t trial_us;  /* ForceCopyTrial: length of a trial without */
-	uint64_t trial_interval_us;     /* ForceCopyTrialInterval: first interval between trials
-					   under load */
-	uint64_t trial_interval_max_us; /* ForceCopyTrialIntervalMax: it doubles up to this */
-	uint64_t change_interval_us;    /* ChangeInterval: least time between two changes of a
-					   device */
+	uint64_t trial_interval_us; /* ForceCopyTrialInterval: first interval between trials
+				       under load */
+	/*
+	 * ForceCopyTrialIntervalMax: it doubles up to this. If it is needed again sooner than
+	 * this after a trial, that trial has failed; this long without need forgives one
+	 * failure; and this often what avoided waits are worth is judged.
+	 */
+	uint64_t trial_interval_max_us;
+	uint64_t change_interval_us; /* ChangeInterval: least time between two changes of a
+					device */
 	unsigned changes_max; /* ChangesMax: more in changes_window_us freeze the device */
 	uint64_t changes_window_us; /* ChangesWindow */
 	uint64_t freeze_us;         /* Freeze: for how long */
@@ -85,8 +90,8 @@ const char *reason_to_string(enum reason r); /* "stall", "long-wait", "trial", .
 #define DECISION_WHY_MAX 256
 
 /*
- * With `advice`, or with from equal to to (a notice: REASON_FROZEN), there is nothing to write:
- * it is to be said and recorded.
+ * With `advice`, or with from equal to to (a notice: REASON_FROZEN with the knob on already),
+ * there is nothing to write: it is to be said and recorded.
  */
 struct decision {
 	enum knob_id knob;
@@ -116,8 +121,15 @@ struct policy_force_copy {
 	enum fc_state state;
 	uint64_t since_us;          /* state's begin */
 	uint64_t last_change_us;    /* 0: none */
-	uint64_t trial_interval_us; /* next interval between trials under load; 0: not begun */
+	unsigned failures;          /* trials that failed, less what time has forgiven */
+	uint64_t tried_us;          /* end of the last trial that went well; 0: none */
+	uint64_t calm_since_us;     /* off and without need since, as far as not forgiven yet */
+	uint64_t trial_interval_us; /* interval between trials under load; 0: not begun */
 	uint64_t next_trial_us;
+	uint64_t judged_us;      /* begin of the time over which avoided waits are judged */
+	uint64_t judged_avoided; /* waits avoided since then */
+	double wait_us; /* what one wait costs, when it was turned on, less with each judgement;
+			   0: unknown */
 	uint64_t quiet_since_us;  /* 0: not quiet */
 	uint64_t quiet_avoided;   /* waits avoided since then */
 	uint64_t pressed_us;      /* begin of memory pressure above the maximum; 0: none */
@@ -153,8 +165,9 @@ int policy_force_copy(struct policy_force_copy *p, const struct policy_config *c
 void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_config *c,
 			     uint64_t now_us);
 
-/* Waits of the recent window, for people: microseconds of waiting per second. */
-uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p);
+/* Waits of the window that ends now, for people: microseconds of waiting per second. */
+uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p,
+					  const struct policy_config *c, uint64_t now_us);
 
 /* --- all of them, by knob --- */
 

@@ -83,7 +83,7 @@ static bool is_on(const struct knob_view *k)
 /* The last minute has waits from before it was turned on; the policy's window has not. */
 static bool helped(const struct facts *f, const struct model *m, uint64_t now_us)
 {
-	double now_stall = (double)policy_force_copy_stall_us_per_s(f->p);
+	double now_stall = (double)policy_force_copy_stall_us_per_s(f->p, f->c, now_us);
 	uint64_t copied, avoided;
 	bool known = model_copy(m, now_us, &copied, &avoided);
 	char before[48] = "";

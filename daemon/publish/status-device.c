@@ -159,7 +159,8 @@ static void put_policy(struct doc *j, const struct view *v, const struct device_
 
 	doc_open_object(j, "policy");
 	doc_str(j, "state", fc_state_to_string(p->state));
-	doc_u64(j, "stall_us_per_s", policy_force_copy_stall_us_per_s(p));
+	doc_u64(j, "stall_us_per_s",
+		policy_force_copy_stall_us_per_s(p, dv->config, v->now_us));
 	doc_u64(j, "stall_limit_us_per_s", dv->config->stall_us_per_s);
 	doc_str(j, "frozen", dv->frozen);
 	if (deep) {
