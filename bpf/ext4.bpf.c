@@ -19,6 +19,7 @@ int BPF_PROG(fsync_enter)
 SEC("tp_btf/ext4_sync_file_exit")
 int BPF_PROG(fsync_exit, struct inode *inode)
 {
-	fsync_end(inode->i_sb->s_dev);
+	if (PASSED(inode))
+		fsync_end(inode->i_sb->s_dev);
 	return 0;
 }

@@ -25,8 +25,11 @@ const volatile bool may_read_kernel SEC(".rodata.may_read") = true;
 SEC("tp_btf/jbd2_start_commit")
 int BPF_PROG(commit_start, struct journal_s *journal, struct transaction_s *transaction)
 {
-	struct fst_dev_stats *st = stats_of(shared_get(), journal->j_fs_dev->bd_dev);
+	struct fst_dev_stats *st;
 
+	if (!PASSED(journal) || !PASSED(transaction))
+		return 0;
+	st = stats_of(shared_get(), journal->j_fs_dev->bd_dev);
 	if (!st)
 		return 0;
 	if (may_read_kernel && !st->journal[0])
@@ -39,8 +42,9 @@ int BPF_PROG(commit_start, struct journal_s *journal, struct transaction_s *tran
 SEC("tp_btf/jbd2_commit_flushing")
 int BPF_PROG(commit_flush, struct journal_s *journal, struct transaction_s *transaction)
 {
-	commit_step(journal->j_fs_dev->bd_dev, transaction->t_tid, FST_COMMIT_LOCKING,
-		    FST_COMMIT_FLUSHING);
+	if (PASSED(journal) && PASSED(transaction))
+		commit_step(journal->j_fs_dev->bd_dev, transaction->t_tid, FST_COMMIT_LOCKING,
+			    FST_COMMIT_FLUSHING);
 	return 0;
 }
 
@@ -48,8 +52,9 @@ int BPF_PROG(commit_flush, struct journal_s *journal, struct transaction_s *tran
 SEC("tp_btf/jbd2_commit_logging")
 int BPF_PROG(commit_log, struct journal_s *journal, struct transaction_s *transaction)
 {
-	commit_step(journal->j_fs_dev->bd_dev, transaction->t_tid, FST_COMMIT_FLUSHING,
-		    FST_COMMIT_LOGGING);
+	if (PASSED(journal) && PASSED(transaction))
+		commit_step(journal->j_fs_dev->bd_dev, transaction->t_tid, FST_COMMIT_FLUSHING,
+			    FST_COMMIT_LOGGING);
 	return 0;
 }
 
@@ -69,7 +74,8 @@ int BPF_PROG(commit_rec_enter, struct journal_s *journal, struct transaction_s *
 SEC("tp_btf/jbd2_run_stats")
 int BPF_PROG(commit_stats, __u32 dev, __u64 tid, struct transaction_run_stats_s *run)
 {
-	commit_durable(dev, tid, run->rs_handle_count, run->rs_blocks_logged);
+	if (PASSED(run))
+		commit_durable(dev, tid, run->rs_handle_count, run->rs_blocks_logged);
 	return 0;
 }
 
@@ -77,7 +83,8 @@ int BPF_PROG(commit_stats, __u32 dev, __u64 tid, struct transaction_run_stats_s 
 SEC("tp_btf/jbd2_end_commit")
 int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transaction)
 {
-	commit_finish(journal->j_fs_dev->bd_dev, transaction->t_tid);
+	if (PASSED(journal) && PASSED(transaction))
+		commit_finish(journal->j_fs_dev->bd_dev, transaction->t_tid);
 	return 0;
 }
 
@@ -86,7 +93,9 @@ int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transa
 SEC("tp_btf/jbd2_checkpoint_stats")
 int BPF_PROG(ckpt_stats, __u32 dev, __u64 tid, struct transaction_chp_stats_s *chp)
 {
-	checkpoint_count(dev, chp->cs_forced_to_close, chp->cs_written, chp->cs_dropped);
+	if (PASSED(chp))
+		checkpoint_count(dev, chp->cs_forced_to_close, chp->cs_written,
+				 chp->cs_dropped);
 	return 0;
 }
 

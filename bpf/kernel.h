@@ -55,6 +55,12 @@ struct transaction_chp_stats_s {
 #pragma clang attribute pop
 
 /*
+ * Whatever a module's tracepoint passes may be NULL for all that the verifier knows, since 6.13
+ * and 6.12's stable line (kernel/bpf/btf.c, btf_ctx_access()). It never is.
+ */
+#define PASSED(pointer) __builtin_expect(!!(pointer), 1)
+
+/*
  * include/linux/jbd2.h. The value here only marks the name: BH_Shadow is 23 from 5.10 to
  * 6.12 and 24 in 6.18 and 7.2, as the bits before it in include/linux/buffer_head.h came and
  * went.
