@@ -24,6 +24,26 @@ static bool is_frame(const char *line, size_t len)
 	return len == 0;
 }
 
+/*
+ * A relocation that this kernel's BTF cannot satisfy, such as "[55] struct journal_s.j_fs_dev
+ * (0:0 @ offset 0)" after these words and its kind: what it is about is the name.
+ */
+static bool remember_relocation(const char *line, size_t len)
+{
+	static const char begin[] = "failed to resolve CO-RE relocation <";
+	const char *name, *end = line + len;
+
+	if (strncmp(line, begin, strlen(begin)) != 0)
+		return false;
+	name = memmem(line, len, "] ", 2);
+	if (!name)
+		return false;
+	name += 2;
+	end = memmem(name, (size_t)(end - name), " (", 2) ?: end;
+	(void)snprintf(last, sizeof(last), "no BTF of %.*s", (int)(end - name), name);
+	return true;
+}
+
 static void remember(const char *text)
 {
 	while (*text) {
@@ -33,7 +53,7 @@ static void remember(const char *text)
 			text += 8;
 			len -= 8;
 		}
-		if (!is_frame(text, len))
+		if (!is_frame(text, len) && !remember_relocation(text, len))
 			(void)snprintf(last, sizeof(last), "%.*s", (int)len, text);
 		text += len + (text[len] == '\n');
 	}

@@ -46,31 +46,51 @@ _printf_(3, 4) static void refuse(struct hook_state *s, enum way way, const char
 	va_end(ap);
 }
 
-/* The first way that nothing is known against; the reasons against those before it. */
+/* Is anything known against this way? Then `why` says what. */
+static bool against(const struct pass *p, enum hook_id id, enum way w, char *why, size_t size)
+{
+	const struct hook_state *s = &p->states[id];
+	int n = 0;
+
+	if (!p->caps->way[w].usable)
+		n = snprintf(why, size, "%s", p->caps->way[w].why);
+	else if ((w == WAY_TP_BTF || w == WAY_FENTRY) && !s->found)
+		n = snprintf(why, size, "%s: no BTF of %s", way_to_string(w), hooks[id].target);
+	else if (hooks[id].reads && !p->caps->read_memory)
+		n = snprintf(why, size,
+			     "%s: reading kernel memory is not permitted (lockdown %s)",
+			     way_to_string(w), p->caps->lockdown);
+	else if (s->refused & WAY_BIT(w))
+		n = snprintf(why, size, "%s: %s", way_to_string(w), s->refused_why[w]);
+	return n > 0;
+}
+
+/* The reasons against the ways before the chosen one stay. */
 static void choose(const struct pass *p, enum hook_id id)
 {
 	struct hook_state *s = &p->states[id];
+	char why[sizeof(s->why)];
 
 	s->way = WAY_NONE;
 	s->why[0] = '\0';
 	for (enum way w = WAY_NONE + 1; w < WAY_MAX; w++) {
 		if (!(hooks[id].ways & WAY_BIT(w)))
 			continue;
-		if (!p->caps->way[w].usable)
-			why_append(s, "%s", p->caps->way[w].why);
-		else if ((w == WAY_TP_BTF || w == WAY_FENTRY) && !s->found)
-			why_append(s, "%s: no BTF of %s", way_to_string(w), hooks[id].target);
-		else if (hooks[id].reads && !p->caps->read_memory)
-			why_append(s,
-				   "%s: reading kernel memory is not permitted (lockdown %s)",
-				   way_to_string(w), p->caps->lockdown);
-		else if (s->refused & WAY_BIT(w))
-			why_append(s, "%s: %s", way_to_string(w), s->refused_why[w]);
-		else {
+		if (!against(p, id, w, why, sizeof(why)) &&
+		    !(hooks[id].paired && against(p, hooks[id].partner, w, why, sizeof(why)))) {
 			s->way = w;
 			return;
 		}
+		why_append(s, "%s", why);
 	}
+}
+
+void hooks_choose(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
+		  const struct kernel_caps *caps)
+{
+	struct pass pass = { .states = states, .fs = fs, .caps = caps };
+
+	for_each_hook(id, &pass) choose(&pass, id);
 }
 
 static void find_btf(const struct pass *p)
@@ -338,7 +358,7 @@ int hooks_attach(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
 	/* Ends: each round but the last refuses at least one way of one hook for good. */
 	do {
 		detach_all(states, fs);
-		for_each_hook(id, &pass) choose(&pass, id);
+		hooks_choose(states, fs, caps);
 		r = find_fields(&pass);
 		if (r == 0)
 			r = object_attach(&pass, false);

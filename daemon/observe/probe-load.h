@@ -25,6 +25,13 @@ struct probe_maps {
 };
 
 /*
+ * Chooses for each hook of `fs` the first way that nothing is known against. What begins and
+ * what ends a wait go the same way: start times lie in the object that both are in.
+ */
+void hooks_choose(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
+		  const struct kernel_caps *caps);
+
+/*
  * Attaches all hooks of `fs`. 0, or -errno if none could be: then every why says why. The
  * caller detaches.
  */

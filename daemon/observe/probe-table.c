@@ -14,9 +14,10 @@
  * them and their measure is not to be had. A kretprobe is no way for waits that very many
  * tasks are in at once: its instances run out.
  */
-#define TRACEPOINT_HOOK(name, program, kind)                                          \
-	{                                                                             \
-		.target = (name), .prog = (program), .fs = (kind), .ways = TRACEPOINT \
+#define TRACEPOINT_HOOK(name, program, kind, ...)                                      \
+	{                                                                              \
+		.target = (name), .prog = (program), .fs = (kind), .ways = TRACEPOINT, \
+		__VA_ARGS__                                                            \
 	}
 #define FUNCTION_HOOK(name, program, way_bits, ...)                                     \
 	{                                                                               \
@@ -40,8 +41,10 @@ const struct hook hooks[HOOK_MAX] = {
 	[HOOK_WAIT_COMMIT] = FUNCTION_HOOK("jbd2_log_wait_commit", "waitc", FENTRY),
 	[HOOK_SHADOW] =
 		FUNCTION_HOOK("out_of_line_wait_on_bit", "shadow", FENTRY, .reads = true),
-	[HOOK_FSYNC_ENTER] = TRACEPOINT_HOOK("ext4_sync_file_enter", "fsync_enter", FS_EXT4),
-	[HOOK_FSYNC_EXIT] = TRACEPOINT_HOOK("ext4_sync_file_exit", "fsync_exit", FS_EXT4),
+	[HOOK_FSYNC_ENTER] = TRACEPOINT_HOOK("ext4_sync_file_enter", "fsync_enter", FS_EXT4,
+					     .paired = true, .partner = HOOK_FSYNC_EXIT),
+	[HOOK_FSYNC_EXIT] = TRACEPOINT_HOOK("ext4_sync_file_exit", "fsync_exit", FS_EXT4,
+					    .paired = true, .partner = HOOK_FSYNC_ENTER),
 };
 
 #define NEEDS(...)                \

@@ -40,7 +40,9 @@ struct hook {
 	enum fs_kind fs;
 	unsigned ways;   /* WAY_BIT()s */
 	bool enter_only; /* a function's begin alone */
-	bool reads;      /* not to be had where the kernel's memory must not be read */
+	bool paired;     /* begins or ends what partner ends or begins, by start times */
+	enum hook_id partner;
+	bool reads; /* not to be had where the kernel's memory must not be read */
 };
 
 extern const struct hook hooks[HOOK_MAX];

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which way a hook goes, and what is said of those that it does not go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../daemon/observe/bpf-log.h"
+#include "../../daemon/observe/probe-load.h"
+
+struct scene {
+	struct kernel_caps caps;
+	struct hook_state states[HOOK_MAX];
+};
+
+/* Each way is usable, everything has BTF. */
+static int setup(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -1;
+	for (enum way w = WAY_NONE + 1; w < WAY_MAX; w++)
+		s->caps.way[w].usable = true;
+	s->caps.read_memory = true;
+	for (enum hook_id id = 0; id < HOOK_MAX; id++)
+		s->states[id].found = true;
+	*state = s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void refuse(struct scene *s, enum hook_id id, enum way w, const char *why)
+{
+	s->states[id].refused |= WAY_BIT(w);
+	(void)snprintf(s->states[id].refused_why[w], sizeof(s->states[id].refused_why[w]), "%s",
+		       why);
+}
+
+static void the_best_way_is_taken(void **state)
+{
+	struct scene *s = *state;
+
+	hooks_choose(s->states, FS_JBD2, &s->caps);
+	assert_int_equal(s->states[HOOK_COMMIT_START].way, WAY_TP_BTF);
+	assert_int_equal(s->states[HOOK_CHECKPOINT].way, WAY_FENTRY);
+	assert_string_equal(s->states[HOOK_CHECKPOINT].why, "");
+	assert_int_equal(s->states[HOOK_FSYNC_ENTER].way, WAY_NONE);
+}
+
+static void a_refused_way_falls_to_the_next_with_the_reason(void **state)
+{
+	struct scene *s = *state;
+
+	refuse(s, HOOK_CHECKPOINT, WAY_FENTRY, "not loaded");
+	s->states[HOOK_SHADOW].found = false;
+	hooks_choose(s->states, FS_JBD2, &s->caps);
+	assert_int_equal(s->states[HOOK_CHECKPOINT].way, WAY_KPROBE);
+	assert_string_equal(s->states[HOOK_CHECKPOINT].why, "fentry: not loaded");
+	assert_int_equal(s->states[HOOK_SHADOW].way, WAY_NONE);
+	assert_string_equal(s->states[HOOK_SHADOW].why,
+			    "fentry: no BTF of out_of_line_wait_on_bit");
+}
+
+/* Whichever of the two is refused: their start times lie in one object. */
+static void begin_and_end_go_one_way(void **state)
+{
+	static const enum hook_id pair[] = { HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct scene *s;
+
+		assert_int_equal(setup(state), 0);
+		s = *state;
+		refuse(s, pair[i], WAY_TP_BTF, "not loaded");
+		hooks_choose(s->states, FS_EXT4, &s->caps);
+		for (size_t k = 0; k < 2; k++) {
+			assert_int_equal(s->states[pair[k]].way, WAY_TRACEPOINT);
+			assert_string_equal(s->states[pair[k]].why, "tp_btf: not loaded");
+		}
+		(void)teardown(state);
+	}
+	*state = NULL;
+}
+
+_printf_(1, 2) static void libbpf_says(const char *format, ...)
+{
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	va_list ap;
+
+	va_start(ap, format);
+	(void)print(LIBBPF_WARN, format, ap);
+	va_end(ap);
+	bpf_log_open();
+}
+
+static void a_missing_type_is_named(void **state)
+{
+	(void)state;
+	bpf_log_open();
+	bpf_log_clear();
+	libbpf_says("libbpf: prog 'ckpt_kenter': BPF program load failed: EINVAL\n");
+	libbpf_says("%s", "prog 'ckpt_kenter': -- BEGIN PROG LOAD LOG --\n"
+			  "failed to resolve CO-RE relocation <byte_off> [55] struct "
+			  "journal_s.j_fs_dev (0:0 @ offset 0)\n"
+			  "processed 8 insns (limit 1000000)\n"
+			  "-- END PROG LOAD LOG --\n");
+	assert_string_equal(bpf_log_last(), "no BTF of struct journal_s.j_fs_dev");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_best_way_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_way_falls_to_the_next_with_the_reason,
+						setup, teardown),
+		cmocka_unit_test(begin_and_end_go_one_way),
+		cmocka_unit_test(a_missing_type_is_named),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
