@@ -21,9 +21,10 @@ pair() {
 	EOF
 }
 {
-	cat <<-'EOF'
+	bit=$(bpftool btf dump file /sys/kernel/btf/jbd2 | awk -F= "/'BH_Shadow'/ { print \$2; exit }")
+	cat <<-EOF
 		BEGIN { printf("ready\n"); }
-		kprobe:out_of_line_wait_on_bit /arg1 == 23/ { @w[tid] = nsecs; }
+		kprobe:out_of_line_wait_on_bit /arg1 == ${bit:?jbd2 has no BTF}/ { @w[tid] = nsecs; }
 		kretprobe:out_of_line_wait_on_bit /@w[tid]/ { @shadow = hist((nsecs - @w[tid]) / 1000); delete(@w[tid]); }
 	EOF
 	pair jbd2_journal_commit_transaction commit

@@ -5,6 +5,7 @@
 set -u
 . ./lib.sh
 . ./workload-shadow.sh
+. ./shadow-trace.sh
 
 mount_ext4 /dev/vda /mnt || bail_out 'no file system'
 knob=$(journal /dev/vda)/force_copy
@@ -12,17 +13,9 @@ knob=$(journal /dev/vda)/force_copy
 # measure VALUE: sets the knob and runs the workload; leaves the number of shadow waits in $waits.
 measure() {
 	echo "$1" >"$knob"
-	# 23 is BH_Shadow.
-	bpftrace -o /out/waits -e '
-		kprobe:out_of_line_wait_on_bit /arg1 == 23/ { @waits = count(); }
-		interval:ms:100 { printf("attached\n"); }' &
-	tracer=$!
-	wait_for 30 grep -q attached /out/waits
-	workload_shadow /mnt 12 "/out/fio.$1.json" || bail_out 'fio failed'
-	kill -INT $tracer
-	wait $tracer
-	waits=$(sed -n 's/^@waits: //p' /out/waits)
-	waits=${waits:-0}
+	shadow_begin
+	workload_shadow /mnt 8 "/out/fio.$1.json" || bail_out 'fio failed'
+	shadow_end
 	diag "force_copy $1: $waits shadow waits, the victim's p99 is" \
 		"$(shadow_latency "/out/fio.$1.json") us"
 }

@@ -33,7 +33,7 @@ part 'the knob comes and goes with the journal' \
 	--disk 64M --disk 64M --disk 64M guest/force-copy-knob.sh
 
 part 'it removes the waits' --disk 1G,iops=100 --tool fio --tool bpftrace \
-	--file guest/workload-shadow.sh guest/force-copy-shadow.sh
+	--file guest/workload-shadow.sh --file guest/shadow-trace.sh guest/force-copy-shadow.sh
 
 for size in 1024 4096; do
 	disk=$tmp/disk.$size
