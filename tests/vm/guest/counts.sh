@@ -3,10 +3,11 @@
 #
 # Counts are the kernel's: commits against /proc/fs/jbd2/*/info on a quiet device, shadow waits
 # against bpftrace in the same run, without and with btrfs busy beside. Wants a slow /dev/vda, a
-# /dev/vdb, fio, bpftrace, jq, mkfs.btrfs, and the daemon.
+# /dev/vdb, fio, bpftrace, jq, mkfs.btrfs, kernels.md, and the daemon.
 . ./lib.sh
 . ./workload-shadow.sh
 . ./shadow-trace.sh
+. ./ways.sh
 
 dir=/mnt/ext4
 modprobe -a ext4 btrfs
@@ -16,6 +17,7 @@ fs-tuned --mode=observe 2>/out/fs-tuned.log &
 daemon=$!
 wait_for 20 fstunectl status || bail_out "fs-tuned does not answer"
 fstunectl doctor >/out/doctor.txt
+ways_are_documented
 
 metric() {
 	fstunectl metrics | awk -v name="$1{" 'index($1, name) == 1 && /device="vda"/ { n = $2 } END { print n + 0 }'
@@ -48,11 +50,11 @@ for phase in locking flushing logging record callback; do
 		"$(metric fstuned_commit_duration_seconds_count)" "each commit has its phase $phase"
 done
 
-# agree NAME: shadow waits seen by both during 15 s of the workload
+# agree NAME: shadow waits seen by both during 8 s of the workload
 agree() {
 	before=$(metric fstuned_shadow_wait_seconds_count)
 	shadow_begin
-	workload_shadow "$dir" 15 /tmp/victim.json
+	workload_shadow "$dir" 8 /tmp/victim.json
 	shadow_end
 	wait_for 12 settled
 	ours=$(($(metric fstuned_shadow_wait_seconds_count) - before))
