@@ -11,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 tests/vm/run --patched --with-fstuned --disk 1G,iops=100 \
 	--tool fio --tool bpftrace --tool jq \
 	--file tests/vm/guest/workload-shadow.sh --file tests/vm/guest/shadow-trace.sh --out "$out" --timeout 400 \
-	tests/vm/guest/main-job.sh 1 15 >"$out/tap" 2>"$out/err"
+	tests/vm/guest/main-job.sh 1 10 >"$out/tap" 2>"$out/err"
 ok $? "the guest's own checks pass"
 [ "$tap_failed" -eq 0 ] || diag "$(cat "$out/tap" "$out/err" "$out"/fs-tuned.log 2>/dev/null)"
 
