@@ -187,7 +187,9 @@ static void cell_measure(const struct column *c, struct json_object *status,
 	char buf[TIME_STR_MAX];
 
 	if (!m)
-		strcpy(ret, is_measured(status, c->measure) ? "-" : "n/a");
+		strcpy(ret, answer_bool(device, "measured") && is_measured(status, c->measure)
+				    ? "-"
+				    : "n/a");
 	else if (!c->figure)
 		join_times(m, keys + c->narrow, ELEMENTSOF(keys) - c->narrow, ret);
 	else if (strcmp(c->figure, "count") == 0)

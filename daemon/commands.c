@@ -42,6 +42,7 @@ static void view_device(struct manager *m, size_t i)
 		.force_copy = &d->policy.force_copy,
 		.config = &d->config,
 		.knobs = d->knobs,
+		.measured = d->tracked,
 		.stats = d->sampler.last,
 		.fast_commits = d->sampler.fast_commits,
 		.outliers = outliers,
@@ -240,8 +241,11 @@ struct automatic {
 static int hand_back(struct manager *m, struct managed *d, struct knob_state *k, uid_t uid)
 {
 	struct decision what = { .knob = k->id, .reason = REASON_ADMINISTRATOR };
-	int r = actuator_pin(m->actuator, d->device, k, false, NULL);
+	int r;
 
+	if (k->busy)
+		return -EBUSY;
+	r = actuator_pin(m->actuator, d->device, k, false, NULL);
 	snprintf(what.from, sizeof(what.from), "%s", k->value);
 	snprintf(what.to, sizeof(what.to), "%s", k->value);
 	if (r >= 0) {

@@ -168,10 +168,11 @@ static void track(struct manager *m, struct managed *d)
 					(int)fs);
 	}
 	r = probe_track(m->probe, d->device->id.dev, &d->slot);
-	if (r < 0)
-		log_warning_errno(r, "%s: cannot be measured: %m", d->device->name);
-	else
-		d->tracked = true;
+	if (r < 0 && !d->track_failed)
+		log_warning_errno(r, "%s: cannot be measured: %s", d->device->name,
+				  r == -ENOSPC ? "too many devices" : strerror(-r));
+	d->track_failed = r < 0;
+	d->tracked = r >= 0;
 }
 
 static void untrack(struct manager *m, struct managed *d)
@@ -287,9 +288,12 @@ void manager_refresh(struct manager *m)
 
 	if (r < 0)
 		log_warning_errno(r, "Cannot read the list of file systems: %m");
-	for (size_t i = 0; i < m->n_devices; i++)
+	for (size_t i = 0; i < m->n_devices; i++) {
+		/* There may be room for it now. */
+		track(m, m->devices[i]);
 		for (enum knob_id id = 0; id < KNOB_MAX; id++)
 			check_knob(m, m->devices[i], id);
+	}
 	actuator_prune(m->actuator);
 	/* A device that came, or a name that it got, may have a threshold of its own. */
 	set_outlier_thresholds(m);

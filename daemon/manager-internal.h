@@ -19,6 +19,7 @@ struct managed {
 	struct device *device; /* the list's; valid until it reports it as removed */
 	uint32_t slot;
 	bool tracked;
+	bool track_failed; /* and it was said */
 	struct sampler sampler;
 	struct model *model;
 	struct policy_state policy;

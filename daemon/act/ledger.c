@@ -346,6 +346,9 @@ static int store(struct ledger *l, struct ledger_entry *entries, size_t n)
 	r = ledger_format(mine, n, &text, &len);
 	if (r < 0)
 		return r;
+	/* What could not be read back must not be written: it would be as good as lost. */
+	if (len > LEDGER_SIZE_MAX)
+		return -EFBIG;
 	r = write_file_atomic(l->path, text, len, 0600);
 	if (r < 0)
 		return r;

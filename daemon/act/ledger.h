@@ -10,7 +10,8 @@
 #include "knob.h"
 
 #define LEDGER_VERSION 1
-#define LEDGER_SIZE_MAX (1024 * 1024)
+/* An entry takes about 410 bytes, and there are at most 1,024 devices: far more than needed. */
+#define LEDGER_SIZE_MAX (4 * 1024 * 1024)
 
 enum ledger_state {
 	LEDGER_INTENT,  /* a write is about to happen or happened: look at the knob */

@@ -5,7 +5,8 @@
 
 /*
  * Takes DIR/lock for as long as the descriptor returned is open: it goes with the process,
- * however that ends. -EBUSY: somebody else has it; all errors are logged.
+ * however that ends. -EBUSY: somebody else has it; -EPERM: the directory is not root's (or
+ * ours) alone; all errors are logged.
  */
 int runtime_dir_lock(const char *dir);
 

@@ -279,6 +279,7 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 {
 	doc_open_object(j, NULL);
 	put_identity(j, dv->device);
+	doc_bool(j, "measured", dv->measured);
 	if (deep)
 		put_identity_deep(j, dv->device);
 	doc_str(j, "verdict", verdict_to_string(dv->verdict));

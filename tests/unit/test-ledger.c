@@ -168,6 +168,28 @@ static void ledger_prunes(void **state)
 	ledger_close(&l);
 }
 
+/* What would be refused when it is read must not be written: it would be lost. */
+static void ledger_refuses_to_grow_beyond_what_it_reads(void **state)
+{
+	TREE(t);
+	size_t many = LEDGER_SIZE_MAX / 256;
+	struct ledger_entry e = entry(1);
+	struct ledger l;
+
+	assert_int_equal(ledger_open(&l, tree_path(&t, "run")), 0);
+	assert_int_equal(ledger_put(&l, &e), 0);
+	l.entries = reallocarray(l.entries, many, sizeof(e));
+	assert_non_null(l.entries);
+	for (l.n = 1; l.n < many; l.n++)
+		l.entries[l.n] = entry((unsigned)l.n + 1);
+	e = entry(0);
+	assert_int_equal(ledger_put(&l, &e), -EFBIG);
+	ledger_close(&l);
+	assert_int_equal(ledger_open(&l, tree_path(&t, "run")), 0);
+	assert_int_equal(l.n, 1);
+	ledger_close(&l);
+}
+
 static void ledger_is_unchanged_when_it_cannot_be_stored(void **state)
 {
 	struct ledger_entry a = entry(5), b = entry(6);
@@ -390,6 +412,7 @@ int main(void)
 		cmocka_unit_test(ledger_reads_back_what_it_wrote),
 		cmocka_unit_test(ledger_replaces_and_removes),
 		cmocka_unit_test(ledger_prunes),
+		cmocka_unit_test(ledger_refuses_to_grow_beyond_what_it_reads),
 		cmocka_unit_test(ledger_is_unchanged_when_it_cannot_be_stored),
 		cmocka_unit_test(ledger_survives_a_full_directory),
 		cmocka_unit_test(ledger_puts_aside_what_is_none),

@@ -78,6 +78,7 @@ static inline struct fixture *fixture_new(unsigned n)
 		fixture_init_device(&f->d[i], i);
 		f->views[i] = (struct device_view){
 			.device = &f->d[i].device,
+			.measured = true,
 			.model = f->d[i].model,
 			.force_copy = &f->d[i].policy,
 			.config = &policy_config_default,

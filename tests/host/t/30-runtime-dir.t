@@ -45,7 +45,7 @@ is "$?/$(wc -l <"$tmp/second")" 0/0 "--restore without a runtime directory has n
 
 # Full.
 mkdir -p "$run"
-mount_at "$run" -t tmpfs -o size=64k fs-tuned-test
+mount_at "$run" -t tmpfs -o mode=755,size=64k fs-tuned-test
 start_daemon
 dd if=/dev/zero of="$run/ballast" bs=4k status=none 2>/dev/null
 ctl set "$dev" force_copy 1 2>"$tmp/err"
@@ -61,7 +61,7 @@ umount "$run" && unset 'mounts[-1]'
 echo 0 >"$(knob "$dev")"
 
 # Read-only.
-mount_at "$run" -t tmpfs -o ro,size=64k fs-tuned-test
+mount_at "$run" -t tmpfs -o ro,mode=755,size=64k fs-tuned-test
 "$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" --config="$tmp/no-config" >"$tmp/second" 2>&1
 is $? 1 "on a read-only runtime directory it gives up"
 is "$(wc -l <"$tmp/second")" 1 "with one line"
@@ -88,6 +88,36 @@ for bad in '{' '[]' '{"version": 99}' "$(head -c 2000 /dev/urandom | tr -d '\0')
 	stop_daemon
 	rm -rf "$run"
 done
+
+# One that others may write to, or that holds traps.
+# refused NAME PATTERN: it gives up with one line
+refused() {
+	timeout 10 "$bin/fs-tuned" --runtime-dir="$run" --config="$tmp/no-config" >"$tmp/second" 2>&1
+	is $? 1 "$1: refused"
+	is "$(wc -l <"$tmp/second")" 1 "$1: one line"
+	like "$(cat "$tmp/second")" "$2" "$1: says why"
+}
+mkdir -m 777 "$run"
+chmod 777 "$run"
+refused "world-writable" 'belongs to others'
+chown 65534 "$run"
+chmod 755 "$run"
+refused "somebody else's" 'belongs to others'
+rm -rf "$run"
+mkdir "$tmp/real"
+ln -s real "$run"
+refused "a symbolic link" "$run"
+rm "$run"
+mkdir "$run"
+mkfifo "$run/lock"
+refused "a FIFO as lock" 'regular'
+rm "$run/lock"
+mkfifo "$run/ledger.json.tmp"
+start_daemon
+check "a FIFO in the ledger's way does not block" timeout 10 "$bin/fstunectl" --runtime-dir="$run" set "$dev" force_copy 1
+ctl set "$dev" force_copy 0
+stop_daemon
+rm -rf "$run"
 
 "$bin/fs-tuned" --runtime-dir=/dev/null/x --config="$tmp/no-config" >"$tmp/second" 2>&1
 is $? 1 "a runtime directory that cannot be"
