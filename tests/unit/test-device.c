@@ -262,6 +262,15 @@ static void unplugged_device_is_known_from_its_mount(void **state)
 	device_list_done(&l);
 }
 
+/* Waits until the list says that there is an answer. */
+static void await_answer(const struct device_list *l)
+{
+	struct pollfd p = { .fd = device_list_identify_fd(l), .events = POLLIN };
+
+	assert_true(p.fd >= 0);
+	assert_int_equal(poll(&p, 1, (int)(ANSWER_DEADLINE_US / USEC_PER_MSEC)), 1);
+}
+
 /* Lets the process have no further descriptor; returns what there was. */
 static struct rlimit exhaust_descriptors(void)
 {
@@ -287,6 +296,7 @@ static void exhausted_descriptors_do_not_look_like_an_unmount(void **state)
 	add_sda5(*state);
 	list_init(&l);
 	refresh(&l);
+	await_answer(&l); /* the thread gives back descriptors */
 	r.list = &l;
 	capture();
 	was = exhaust_descriptors();
@@ -409,15 +419,6 @@ static void journal_of_another_file_system_is_a_device_too(void **state)
 }
 
 /* --- UUID and label --- */
-
-/* Waits until the list says that there is an answer. */
-static void await_answer(const struct device_list *l)
-{
-	struct pollfd p = { .fd = device_list_identify_fd(l), .events = POLLIN };
-
-	assert_true(p.fd >= 0);
-	assert_int_equal(poll(&p, 1, (int)(ANSWER_DEADLINE_US / USEC_PER_MSEC)), 1);
-}
 
 /* Any block device of this machine; a link to it needs no privilege. */
 static bool any_block_device(char path[static PATH_MAX], dev_t *dev)
