@@ -177,16 +177,14 @@ int client_call(const struct args *a, sd_bus_message **ret, const char *member,
 	return r;
 }
 
-int client_text(const struct args *a, char **ret, const char *member, const char *types, ...)
+static int call_text(const struct args *a, char **ret, const char *member, const char *types,
+		     va_list ap)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	const char *text;
-	va_list ap;
 	int r;
 
-	va_start(ap, types);
 	r = call(a, &reply, member, types, ap);
-	va_end(ap);
 	if (r != 0)
 		return r;
 	r = sd_bus_message_read(reply, "s", &text);
@@ -199,11 +197,62 @@ int client_text(const struct args *a, char **ret, const char *member, const char
 	return complain(FSTUNED_EXIT_FAILED, "cannot read the answer: %s", strerror(-r));
 }
 
-int client_parse(const char *text, struct json_object **ret)
+static int call_json(const struct args *a, struct json_object **ret, char **ret_text,
+		     const char *member, const char *types, va_list ap)
 {
-	*ret = json_tokener_parse(text);
-	if (!*ret)
-		return complain(FSTUNED_EXIT_FAILED, "the answer is no JSON");
+	int r = call_text(a, ret_text, member, types, ap);
+
+	if (r != 0)
+		return r;
+	*ret = json_tokener_parse(*ret_text);
+	return *ret ? 0 : complain(FSTUNED_EXIT_FAILED, "the answer is no JSON");
+}
+
+int client_text(const struct args *a, char **ret, const char *member, const char *types, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = call_text(a, ret, member, types, ap);
+	va_end(ap);
+	return r;
+}
+
+int client_json(const struct args *a, struct json_object **ret, char **ret_text,
+		const char *member, const char *types, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = call_json(a, ret, &text, member, types, ap);
+	va_end(ap);
+	if (r == 0 && ret_text)
+		*ret_text = TAKE_PTR(text);
+	return r;
+}
+
+int client_show(const struct args *a, const struct term *t, struct json_object **ret,
+		const char *member, const char *types, ...)
+{
+	_cleanup_json_ struct json_object *o = NULL;
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = call_json(a, &o, &text, member, types, ap);
+	va_end(ap);
+	if (r != 0 || a->quiet)
+		return r;
+	if (a->json) {
+		puts(text);
+		return 0;
+	}
+	pager_open(t, !a->no_pager);
+	*ret = TAKE_PTR(o);
 	return 0;
 }
 

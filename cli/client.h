@@ -11,6 +11,7 @@
 #include <systemd/sd-bus.h>
 #include "../daemon/base/cleanup.h"
 #include "argv.h"
+#include "term.h"
 
 #define CLIENT_TIMEOUT_S 25
 
@@ -30,8 +31,16 @@ int client_call(const struct args *a, sd_bus_message **ret, const char *member,
 /* The same for a method that returns a string, which the caller frees. */
 int client_text(const struct args *a, char **ret, const char *member, const char *types, ...);
 
-/* The text taken apart; the caller puts it. */
-int client_parse(const char *text, struct json_object **ret);
+/* The same, taken apart; the caller puts it. The text too, unless `ret_text` is NULL. */
+int client_json(const struct args *a, struct json_object **ret, char **ret_text,
+		const char *member, const char *types, ...);
+
+/*
+ * The same for a verb that shows what it is told: under --json that is done here, and under
+ * --quiet there is nothing to do; *ret is NULL then. Else a pager is open, if one is wanted.
+ */
+int client_show(const struct args *a, const struct term *t, struct json_object **ret,
+		const char *member, const char *types, ...);
 
 /* operand[0] as the daemon takes it, "" if there is none. */
 int client_device(const struct args *a, char *ret);

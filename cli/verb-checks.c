@@ -40,21 +40,13 @@ static void print_check(const struct term *t, struct json_object *c)
 
 int verb_doctor(const struct args *a, const struct term *t)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *o = NULL;
 	size_t problems = 0, n;
 	int r;
 
-	r = client_text(a, &text, "Doctor", NULL);
-	if (r == 0)
-		r = client_parse(text, &o);
-	if (r != 0 || a->quiet)
+	r = client_show(a, t, &o, "Doctor", NULL);
+	if (r != 0 || !o)
 		return r;
-	if (a->json) {
-		puts(text);
-		return 0;
-	}
-	pager_open(t, !a->no_pager);
 	n = answer_length(o, "checks");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = answer_element(o, "checks", i);
@@ -99,9 +91,7 @@ int verb_verify(const struct args *a, const struct term *t)
 	size_t n, differ = 0, unknown = 0;
 	int r;
 
-	r = client_text(a, &text, "Verify", NULL);
-	if (r == 0)
-		r = client_parse(text, &o);
+	r = client_json(a, &o, &text, "Verify", NULL);
 	if (r != 0)
 		return r;
 	n = answer_length(o, "knobs");

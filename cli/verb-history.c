@@ -109,7 +109,6 @@ static int print_history(const struct args *a, const struct term *term, struct j
 
 int verb_history(const struct args *a, const struct term *t)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *o = NULL;
 	char device[DEVICE_NAME_SIZE];
 	uint64_t since = 0;
@@ -121,15 +120,8 @@ int verb_history(const struct args *a, const struct term *t)
 				a->since);
 	r = client_device(a, device);
 	if (r == 0)
-		r = client_text(a, &text, "History", "st", device, since);
-	if (r == 0)
-		r = client_parse(text, &o);
-	if (r != 0 || a->quiet)
+		r = client_show(a, t, &o, "History", "st", device, since);
+	if (r != 0 || !o)
 		return r;
-	if (a->json) {
-		puts(text);
-		return 0;
-	}
-	pager_open(t, !a->no_pager);
 	return print_history(a, t, o);
 }

@@ -42,9 +42,7 @@ int verb_get(const struct args *a, const struct term *t)
 
 	r = client_device(a, device);
 	if (r == 0)
-		r = client_text(a, &text, "Get", "ss", device, a->operand[1] ?: "");
-	if (r == 0)
-		r = client_parse(text, &o);
+		r = client_json(a, &o, &text, "Get", "ss", device, a->operand[1] ?: "");
 	if (r != 0)
 		return r;
 	k = answer_element(o, "knobs", 0);
@@ -65,14 +63,11 @@ int verb_get(const struct args *a, const struct term *t)
 /* UUID of a device, for a file that outlives its name; the caller frees. */
 static int get_uuid(const struct args *a, const char *device, char **ret)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *o = NULL;
 	const char *uuid;
 	int r;
 
-	r = client_text(a, &text, "Describe", "s", device);
-	if (r == 0)
-		r = client_parse(text, &o);
+	r = client_json(a, &o, NULL, "Describe", "s", device);
 	if (r != 0)
 		return r;
 	uuid = answer_str(answer_element(o, "devices", 0), "uuid");
@@ -124,16 +119,13 @@ static int persist(const struct args *a, const char *value)
 /* The value as it now is: "on" was taken, and reads back as "1". The caller frees. */
 static int get_value(const struct args *a, char **ret)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *o = NULL;
 	char device[DEVICE_NAME_SIZE];
 	int r;
 
 	r = client_device(a, device);
 	if (r == 0)
-		r = client_text(a, &text, "Get", "ss", device, a->operand[1]);
-	if (r == 0)
-		r = client_parse(text, &o);
+		r = client_json(a, &o, NULL, "Get", "ss", device, a->operand[1]);
 	if (r != 0)
 		return r;
 	*ret = strdup(answer_str(answer_element(o, "knobs", 0), "value"));

@@ -34,21 +34,13 @@ int verb_list(const struct args *a, _unused_ const struct term *t)
 
 int verb_config(const struct args *a, const struct term *term)
 {
-	_cleanup_free_ char *text = NULL;
 	_cleanup_json_ struct json_object *o = NULL;
 	_cleanup_(table_done) struct table t = { 0 };
 	int r;
 
-	r = client_text(a, &text, "Config", NULL);
-	if (r == 0)
-		r = client_parse(text, &o);
-	if (r != 0 || a->quiet)
+	r = client_show(a, term, &o, "Config", NULL);
+	if (r != 0 || !o)
 		return r;
-	if (a->json) {
-		puts(text);
-		return 0;
-	}
-	pager_open(term, !a->no_pager);
 	table_init(&t, a, term);
 	table_column(&t, "SECTION", false);
 	table_column(&t, "KEY", false);

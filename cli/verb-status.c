@@ -296,7 +296,6 @@ int verb_status(const struct args *a, const struct term *t)
 {
 	struct column columns[COLUMNS_MAX], sort;
 	_cleanup_json_ struct json_object *status = NULL;
-	_cleanup_free_ char *text = NULL;
 	char device[DEVICE_NAME_SIZE], error[128];
 	int n, r;
 
@@ -312,16 +311,9 @@ int verb_status(const struct args *a, const struct term *t)
 
 	r = client_device(a, device);
 	if (r == 0)
-		r = client_text(a, &text, "Describe", "s", device);
-	if (r == 0)
-		r = client_parse(text, &status);
-	if (r != 0 || a->quiet)
+		r = client_show(a, t, &status, "Describe", "s", device);
+	if (r != 0 || !status)
 		return r;
-	if (a->json) {
-		puts(text);
-		return 0;
-	}
-	pager_open(t, !a->no_pager);
 	if (a->operand[0] && !a->columns) {
 		print_device(a, t, status);
 		return 0;
