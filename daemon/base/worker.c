@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#include "thread.h"
 #include "units.h"
 #include "worker.h"
 
@@ -91,30 +91,6 @@ static void *thread_main(void *p)
 	return NULL;
 }
 
-/* Signals are the loop's: a thread that took one would take it from its signalfd. */
-static int thread_start(struct shared *s)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	pthread_t thread;
-	int r;
-
-	r = pthread_attr_init(&attr);
-	if (r != 0)
-		return -r;
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	s->refs = 2;
-	r = pthread_create(&thread, &attr, thread_main, s);
-	if (r != 0)
-		s->refs = 1;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -r;
-}
-
 static int on_end(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_,
 		  void *userdata)
 {
@@ -164,9 +140,12 @@ int worker_start(struct worker **ret, sd_event *event, const struct worker_ops *
 	r = add_sources(w, event, ops->deadline_us);
 	if (r < 0)
 		return r;
-	r = thread_start(w->shared);
-	if (r < 0)
+	w->shared->refs = 2;
+	r = thread_start(thread_main, w->shared, STACK_SIZE);
+	if (r < 0) {
+		w->shared->refs = 1;
 		return r;
+	}
 	*ret = TAKE_PTR(w);
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "identify.h"
 #include "discover.h"
 #include "../base/file.h"
+#include "../base/thread.h"
 #include "../base/time-util.h"
 
 #define UDEV_DATA_MAX (64 * 1024)
@@ -295,27 +295,6 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's: a thread must not take any. */
-static int thread_start(struct job *j)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int r;
-
-	r = pthread_attr_init(&attr);
-	if (r)
-		return -r;
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	(void)pthread_attr_setstacksize(&attr, THREAD_STACK);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, &attr, job_thread, j);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return -r;
-}
-
 /* Starts threads for what is queued, as far as there may be. With the lock held. */
 static void run_queued(struct shared *s)
 {
@@ -330,7 +309,8 @@ static void run_queued(struct shared *s)
 		struct job *j = job_begin(s);
 
 		s->refs++;
-		if (thread_start(j) < 0) { /* no memory, no task left: later */
+		/* no memory, no task left: later */
+		if (thread_start(job_thread, j, THREAD_STACK) < 0) {
 			s->refs--;
 			job_unlink(&s->running, j);
 			job_push(&s->queued, j);
