@@ -48,14 +48,6 @@ const size_t config_n_keys = ELEMENTSOF(config_keys);
 
 _Static_assert(ELEMENTSOF(config_keys) <= CONFIG_KEYS_MAX, "one bit per key");
 
-static const struct {
-	const char *name;
-	int level;
-} log_levels[] = {
-	{ "debug", LOG_DEBUG },     { "info", LOG_INFO }, { "notice", LOG_NOTICE },
-	{ "warning", LOG_WARNING }, { "err", LOG_ERR },
-};
-
 const char *config_scope_to_string(enum config_scope scope)
 {
 	return scope == SCOPE_MANAGER ? "Manager" : "Policy";
@@ -230,14 +222,6 @@ int config_key_parse(const struct config_key *k, void *base, const char *value, 
 }
 
 /* --- writing --- */
-
-static const char *log_level_to_string(int level)
-{
-	for (size_t i = 0; i < ELEMENTSOF(log_levels); i++)
-		if (log_levels[i].level == level)
-			return log_levels[i].name;
-	return "info";
-}
 
 char *config_key_format(const struct config_key *k, const void *base, char *buf, size_t size)
 {

@@ -53,20 +53,28 @@ int log_get_level(void)
 	return log_max_level;
 }
 
+static const struct {
+	const char *name;
+	int level;
+} levels[] = {
+	{ "debug", LOG_DEBUG },     { "info", LOG_INFO }, { "notice", LOG_NOTICE },
+	{ "warning", LOG_WARNING }, { "err", LOG_ERR },   { "error", LOG_ERR },
+};
+
 int log_level_from_string(const char *s)
 {
-	static const struct {
-		const char *name;
-		int level;
-	} levels[] = {
-		{ "debug", LOG_DEBUG },     { "info", LOG_INFO }, { "notice", LOG_NOTICE },
-		{ "warning", LOG_WARNING }, { "err", LOG_ERR },   { "error", LOG_ERR },
-	};
-
 	for (size_t i = 0; i < ELEMENTSOF(levels); i++)
 		if (strcmp(levels[i].name, s) == 0)
 			return levels[i].level;
 	return -EINVAL;
+}
+
+const char *log_level_to_string(int level)
+{
+	for (size_t i = 0; i < ELEMENTSOF(levels); i++)
+		if (levels[i].level == level)
+			return levels[i].name;
+	return NULL;
 }
 
 uint64_t log_dropped(void)

@@ -19,6 +19,8 @@ int log_get_level(void);
 
 /* "debug", "info", "notice", "warning", "err" or "error"; -EINVAL otherwise. */
 int log_level_from_string(const char *s);
+/* The first of its names; NULL if it has none. */
+const char *log_level_to_string(int level);
 
 /* Messages that did not fit into the journal's socket, or stderr, since start. */
 uint64_t log_dropped(void);

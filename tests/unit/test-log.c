@@ -116,6 +116,9 @@ static void levels_have_names(void **state _unused_)
 	assert_int_equal(log_level_from_string("warning"), LOG_WARNING);
 	assert_int_equal(log_level_from_string("err"), LOG_ERR);
 	assert_int_equal(log_level_from_string("error"), LOG_ERR);
+	assert_string_equal(log_level_to_string(LOG_ERR), "err");
+	assert_string_equal(log_level_to_string(LOG_DEBUG), "debug");
+	assert_null(log_level_to_string(LOG_EMERG));
 	assert_int_equal(log_level_from_string("Info"), -EINVAL);
 	assert_int_equal(log_level_from_string(""), -EINVAL);
 }
