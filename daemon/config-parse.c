@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/utf8.h"
 #include "config-internal.h"
 
 #define WHITESPACE " \t\r\f\v"
@@ -54,38 +55,14 @@ static char *trim(char *s)
 	return s;
 }
 
-/* Length of the UTF-8 sequence at s, 0 if it is none (overlong, surrogate, out of range). */
-static size_t utf8_sequence(const unsigned char *s)
-{
-	uint32_t c;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	c = s[0] & (0x7fU >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if ((n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
-	    (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	return n;
-}
-
 /* Text that may stand in a message or a document. */
 static bool is_text(const char *s)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n;
+	for (size_t n; *s; s += n) {
+		unsigned char c = (unsigned char)*s;
 
-	for (; *u; u += n) {
-		n = utf8_sequence(u);
-		if (n == 0 || (*u < ' ' && *u != '\t') || *u == 0x7f)
+		n = utf8_len(s);
+		if (n == 0 || (c < ' ' && c != '\t') || c == 0x7f)
 			return false;
 	}
 	return true;

@@ -3,29 +3,36 @@
 #include <string.h>
 #include "../base/log.h"
 #include "../base/units.h"
+#include "../base/utf8.h"
 #include "bus-internal.h"
 #include "interface.h"
 #include "metrics.h"
 #include "status.h"
-#include "utf8.h"
 
 static const struct view *get_view(const struct bus *b)
 {
 	return b->ops->view(b->userdata);
 }
 
-/* NULL in *ret for "", all devices. */
-static int find(const struct bus *b, const char *what, const struct device **ret,
-		sd_bus_error *error)
+enum devices { ONE, ONE_OR_ALL };
+
+/* Reads a device's name and finds it. "" is all devices, NULL in *ret, where that may be. */
+static int read_device(const struct bus *b, sd_bus_message *m, enum devices which,
+		       const struct device **ret, sd_bus_error *error)
 {
+	const char *what;
+	int r = sd_bus_message_read(m, "s", &what);
+
 	*ret = NULL;
+	if (r < 0 || (!*what && which == ONE_OR_ALL))
+		return r;
 	if (!*what)
-		return 0;
+		return sd_bus_error_set(error, FSTUNED_ERROR_NO_DEVICE, "No device named");
 	*ret = b->ops->find(what, b->userdata);
 	if (!*ret)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_DEVICE,
 					 "No such device: \"%s\"", what);
-	return 0;
+	return r;
 }
 
 static const char *name_of(const struct device *d)
@@ -53,13 +60,9 @@ static int method_describe(sd_bus_message *m, void *userdata, sd_bus_error *erro
 	const struct bus *b = ((struct peer *)userdata)->bus;
 	_cleanup_free_ char *text = NULL;
 	const struct device *device;
-	const char *what;
 	int r;
 
-	r = sd_bus_message_read(m, "s", &what);
-	if (r < 0)
-		return r;
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE_OR_ALL, &device, error);
 	if (r < 0)
 		return r;
 	r = status_describe(get_view(b), name_of(device), &text);
@@ -89,15 +92,12 @@ static int method_get(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	const struct bus *b = ((struct peer *)userdata)->bus;
 	_cleanup_free_ char *text = NULL;
 	const struct device *device;
-	const char *what, *knob;
+	const char *knob;
 	int r;
 
-	r = sd_bus_message_read(m, "ss", &what, &knob);
-	if (r < 0)
-		return r;
-	if (!*what)
-		return sd_bus_error_set(error, FSTUNED_ERROR_NO_DEVICE, "No device named");
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE, &device, error);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &knob);
 	if (r < 0)
 		return r;
 	r = status_get(get_view(b), device->name, knob, &text);
@@ -109,14 +109,12 @@ static int method_history(sd_bus_message *m, void *userdata, sd_bus_error *error
 	const struct bus *b = ((struct peer *)userdata)->bus;
 	_cleanup_free_ char *text = NULL;
 	const struct device *device;
-	const char *what;
 	uint64_t since;
 	int r;
 
-	r = sd_bus_message_read(m, "st", &what, &since);
-	if (r < 0)
-		return r;
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE_OR_ALL, &device, error);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "t", &since);
 	if (r < 0)
 		return r;
 	r = status_history(get_view(b), name_of(device), since, &text);
@@ -258,16 +256,13 @@ static int change_for(sd_bus_message *m, struct peer *peer, change_fn change)
 
 static int do_set(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *error)
 {
-	const char *what, *knob, *value;
+	const char *knob, *value;
 	const struct device *device;
 	int r;
 
-	r = sd_bus_message_read(m, "sss", &what, &knob, &value);
-	if (r < 0)
-		return r;
-	if (!*what)
-		return sd_bus_error_set(error, FSTUNED_ERROR_NO_DEVICE, "No device named");
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE, &device, error);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "ss", &knob, &value);
 	if (r < 0)
 		return r;
 	return b->ops->set(device, knob, value, uid, m, error, b->userdata);
@@ -276,13 +271,12 @@ static int do_set(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *err
 static int do_auto(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *error)
 {
 	const struct device *device;
-	const char *what, *knob;
+	const char *knob;
 	int r;
 
-	r = sd_bus_message_read(m, "ss", &what, &knob);
-	if (r < 0)
-		return r;
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE_OR_ALL, &device, error);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &knob);
 	if (r < 0)
 		return r;
 	return b->ops->automatic(device, knob, uid, error, b->userdata);
@@ -291,13 +285,9 @@ static int do_auto(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *er
 static int do_revert(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *error)
 {
 	const struct device *device;
-	const char *what;
 	int r;
 
-	r = sd_bus_message_read(m, "s", &what);
-	if (r < 0)
-		return r;
-	r = find(b, what, &device, error);
+	r = read_device(b, m, ONE_OR_ALL, &device, error);
 	if (r < 0)
 		return r;
 	return b->ops->revert(device, uid, m, error, b->userdata);

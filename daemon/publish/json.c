@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "json.h"
-#include "utf8.h"
+#include "../base/utf8.h"
 
 void doc_done(struct doc *j)
 {

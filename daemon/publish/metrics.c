@@ -4,7 +4,7 @@
 #include "../base/units.h"
 #include "metrics.h"
 #include "status-internal.h"
-#include "utf8.h"
+#include "../base/utf8.h"
 
 /* Between two bounds that are shown: a factor of four, that is eight quarter octaves. */
 #define LE_STEP 8

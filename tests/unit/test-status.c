@@ -8,7 +8,7 @@
 #include "../../daemon/base/file.h"
 #include "../../daemon/publish/json.h"
 #include "../../daemon/publish/status.h"
-#include "../../daemon/publish/utf8.h"
+#include "../../daemon/base/utf8.h"
 #include "view-fixture.h"
 
 /* --- helpers --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names from the kernel are bytes; D-Bus, JSON and Prometheus want UTF-8. */
-#ifndef FSTUNED_PUBLISH_UTF8_H
-#define FSTUNED_PUBLISH_UTF8_H
+#ifndef FSTUNED_BASE_UTF8_H
+#define FSTUNED_BASE_UTF8_H
 
 #include <stddef.h>
 
