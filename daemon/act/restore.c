@@ -2,6 +2,7 @@
 /* Giving back what is still ours, from the ledger and the knob files alone. */
 #include <string.h>
 #include "../base/log.h"
+#include "../base/worker.h"
 #include "../base/time-util.h"
 #include "actuator-internal.h"
 #include "change-log.h"
@@ -55,12 +56,59 @@ static void note_intent(struct ledger *l, const struct ledger_entry *e, const ch
 		log_warning_errno(r, "%s: %m", l->path);
 }
 
+/*
+ * A knob whose write hangs must not keep the others waiting: it gets this long, then its entry
+ * stays in the ledger. Many of them still fit into the restore unit's TimeoutStopSec=.
+ */
+#define RESTORE_DEADLINE_US (2 * USEC_PER_SEC)
+
+struct setting {
+	const struct knob_ops *ops;
+	char path[sizeof(((struct ledger_entry *)NULL)->path)];
+	char value[KNOB_VALUE_MAX];
+};
+
+/* In the worker: writes and reads back. */
+static int set_knob(void *arg)
+{
+	const struct setting *s = arg;
+	char now[KNOB_VALUE_MAX];
+	int r = s->ops->write(s->path, s->value);
+
+	if (r == 0)
+		r = s->ops->read(s->path, now);
+	return r == 0 && strcmp(now, s->value) != 0 ? -EIO : r;
+}
+
+/* -ETIMEDOUT: it has not returned, and may yet be done. */
+static int set_within_deadline(const struct ledger_entry *e)
+{
+	static const struct worker_ops ops = { .run = set_knob, .deadline_us = USEC_INFINITY };
+	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
+	_cleanup_(worker_freep) struct worker *w = NULL;
+	struct setting *s = calloc(1, sizeof(*s));
+	int r, result;
+
+	if (!s)
+		return -ENOMEM;
+	s->ops = knob_ops(e->knob);
+	memcpy(s->path, e->path, sizeof(s->path));
+	memcpy(s->value, e->original, sizeof(s->value));
+	r = sd_event_new(&event);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	r = worker_start(&w, event, &ops, s, NULL);
+	if (r < 0)
+		return r;
+	return worker_wait(w, RESTORE_DEADLINE_US, &result) ? result : -ETIMEDOUT;
+}
+
 /* 1 written, 0 nothing to write, -errno. */
 static int give_back(struct ledger *l, const struct ledger_entry *e, const char *value)
 {
-	const struct knob_ops *ops = knob_ops(e->knob);
 	struct decision d = { .knob = e->knob, .reason = REASON_RESTORED };
-	char now[KNOB_VALUE_MAX];
 	int r;
 
 	if (strcmp(value, e->original) == 0)
@@ -69,11 +117,7 @@ static int give_back(struct ledger *l, const struct ledger_entry *e, const char 
 	memcpy(d.to, e->original, sizeof(d.to));
 	snprintf(d.why, sizeof(d.why), "given back as it was found");
 	note_intent(l, e, value);
-	r = ops->write(e->path, e->original);
-	if (r == 0)
-		r = ops->read(e->path, now);
-	if (r == 0 && strcmp(now, e->original) != 0)
-		r = -EIO;
+	r = set_within_deadline(e);
 	change_log(e->device, &d, r);
 	return r < 0 ? r : 1;
 }
