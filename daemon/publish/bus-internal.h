@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State shared by bus.c, bus-private.c, bus-system.c and bus-vtable.c. */
+/* State shared by bus.c, bus-client.c, bus-private.c, bus-system.c and bus-vtable.c. */
 #ifndef FSTUNED_PUBLISH_BUS_INTERNAL_H
 #define FSTUNED_PUBLISH_BUS_INTERNAL_H
 
@@ -14,6 +14,11 @@
  * sd-bus asks for 8 MiB, which is memory that a client could pin by not reading.
  */
 #define BUS_SEND_BUFFER_BYTES 4096
+/*
+ * Messages that a client gets handled before others have their turn: a few round trips' worth
+ * for a client that sends ahead, a few ms for the loop.
+ */
+#define BUS_STEPS_MAX 16
 /* Out of descriptors: time until connections are taken again. */
 #define BUS_ACCEPT_RETRY_US (1 * UINT64_C(1000000))
 
@@ -28,9 +33,11 @@ struct peer {
 struct client {
 	struct peer peer;
 	sd_bus *connection;
+	sd_event_source *io;
+	sd_event_source *more;   /* enabled when its turn ended before its work did */
 	sd_event_source *timer;  /* silent for too long */
 	sd_event_source *reaper; /* enabled when it is to go: it cannot within a callback */
-	sd_event_source *post;   /* until it has authenticated */
+	bool ready;              /* it has authenticated */
 	unsigned index;          /* in bus.clients */
 };
 
@@ -60,6 +67,10 @@ extern const sd_bus_vtable bus_vtable[];
 /* Both log their errors. */
 int bus_listen(struct bus *b, const char *runtime_dir);
 void bus_unlisten(struct bus *b); /* closes all clients */
+
+/* Takes *fd over, unless it fails before. */
+int client_new(struct bus *b, int *fd, uid_t uid);
+void client_free(struct client *c); /* not within a callback of its own */
 
 void bus_disconnect_system(struct bus *b);
 

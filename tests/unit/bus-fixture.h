@@ -12,13 +12,14 @@ struct served {
 	struct fixture *f;
 	char asked[128]; /* the last command */
 	sd_bus_message *kept;
-	unsigned reloads;
+	unsigned reloads, views;
 };
 
 static inline const struct view *served_view(void *userdata)
 {
 	struct served *s = userdata;
 
+	s->views++;
 	return &s->f->view;
 }
 

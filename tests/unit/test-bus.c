@@ -255,18 +255,26 @@ static void garbage_closes_the_connection(void **state)
 	}
 }
 
-/* Authenticates by hand. */
-static int dial_authenticated(const struct setup *s)
+/* What a client says before "BEGIN". Returns the length. */
+static size_t wire_auth(char *buf, size_t size)
 {
-	static const char begin_text[] = "BEGIN\r\n";
-	char line[128] = "", uid[16], hex[32] = "";
-	int fd = dial(s);
+	char uid[16], hex[32] = "";
 
 	snprintf(uid, sizeof(uid), "%u", geteuid());
 	for (size_t i = 0; uid[i]; i++)
 		sprintf(hex + 2 * i, "%02x", uid[i]);
-	snprintf(line + 1, sizeof(line) - 1, "AUTH EXTERNAL %s\r\n", hex);
-	assert_true(send(fd, line, strlen(line + 1) + 1, MSG_NOSIGNAL) > 0);
+	buf[0] = '\0';
+	return 1 + (size_t)snprintf(buf + 1, size - 1, "AUTH EXTERNAL %s\r\n", hex);
+}
+
+/* Authenticates by hand. */
+static int dial_authenticated(const struct setup *s)
+{
+	static const char begin_text[] = "BEGIN\r\n";
+	char line[128];
+	int fd = dial(s);
+
+	assert_true(send(fd, line, wire_auth(line, sizeof(line)), MSG_NOSIGNAL) > 0);
 	memset(line, 0, sizeof(line));
 	RUN_UNTIL(s, recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT) > 0);
 	assert_int_equal(strncmp(line, "OK ", 3), 0);
@@ -287,16 +295,16 @@ static void garbage_after_authentication_closes_the_connection(void **state)
 	close(fd);
 }
 
-/* A call of ListDevices, as it goes over the wire. Returns its length. */
-static size_t wire_call(char *buf, size_t size)
+/* A call without arguments, as it goes over the wire. Returns its length. */
+static size_t wire_call_of(char *buf, size_t size, const char *member)
 {
-	static const struct {
+	const struct {
 		char code, type;
 		const char *text;
 	} fields[] = {
 		{ 1, 'o', FSTUNED_BUS_PATH },
 		{ 2, 's', FSTUNED_BUS_INTERFACE },
-		{ 3, 's', "ListDevices" },
+		{ 3, 's', member },
 	};
 	size_t n = 16;
 	uint32_t v;
@@ -319,6 +327,11 @@ static size_t wire_call(char *buf, size_t size)
 	v = (uint32_t)(n - 16);
 	memcpy(buf + 12, &v, 4); /* length of the fields */
 	return (n + 7) / 8 * 8;
+}
+
+static size_t wire_call(char *buf, size_t size)
+{
+	return wire_call_of(buf, size, "ListDevices");
 }
 
 static void call_that_comes_with_the_authentication_is_answered(void **state)
@@ -357,6 +370,35 @@ static void client_that_reads_nothing_is_dropped(void **state)
 	assert_int_equal(ioctl(fd, FIONREAD, &received), 0);
 	assert_true(received > 0);
 	close(fd);
+}
+
+static void client_that_sends_ahead_leaves_turns_to_others(void **state)
+{
+	enum { CALLS = 500 };
+	static char text[CALLS * 256];
+	struct setup *s = *state;
+	uint64_t deadline = now_monotonic_us() + DEADLINE_US;
+	size_t len = wire_auth(text, sizeof(text));
+	int fd = dial(s);
+
+	len += (size_t)sprintf(text + len, "BEGIN\r\n");
+	for (unsigned i = 0; i < CALLS; i++) {
+		char *call = text + len;
+
+		len += wire_call(call, sizeof(text) - len);
+		call[2] = 1; /* no reply expected */
+	}
+	assert_true(send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len);
+	while (s->served.views < CALLS) {
+		unsigned before = s->served.views;
+
+		assert_true(now_monotonic_us() < deadline);
+		assert_true(sd_event_run(s->event, 10 * USEC_PER_MSEC) >= 0);
+		assert_true(s->served.views - before <= BUS_STEPS_MAX);
+	}
+	assert_int_equal(s->bus->n_clients, 1);
+	close(fd);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
 }
 
 static void client_that_reads_is_not_dropped(void **state)
@@ -504,6 +546,7 @@ int main(void)
 		TEST(garbage_after_authentication_closes_the_connection),
 		TEST(call_that_comes_with_the_authentication_is_answered),
 		TEST(client_that_reads_nothing_is_dropped),
+		TEST(client_that_sends_ahead_leaves_turns_to_others),
 		TEST(client_that_reads_is_not_dropped),
 		TEST(client_that_goes_away_in_the_middle_is_forgotten),
 		TEST(client_beyond_the_limit_is_turned_away),
