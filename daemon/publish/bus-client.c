@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One client of the private socket, whatever it does or does not do. */
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include "../base/log.h"
 #include "bus-internal.h"
@@ -33,6 +34,8 @@ static int on_reap(_unused_ sd_event_source *s, void *userdata)
 
 static void client_doom(struct client *c)
 {
+	c->doomed = true;
+	c->peer.unread_bytes = 0;
 	/* At once, so that nothing more is queued or dispatched. */
 	c->io = sd_event_source_disable_unref(c->io);
 	sd_bus_close(c->connection);
@@ -54,24 +57,72 @@ static int on_silence(_unused_ sd_event_source *s, _unused_ uint64_t usec, void 
 	return 0;
 }
 
+/* --- what it may keep of our memory --- */
+
+static uint64_t n_unread(const struct client *c)
+{
+	uint64_t n = 0;
+
+	return sd_bus_get_n_queued_write(c->connection, &n) < 0 ? 0 : n;
+}
+
+/* Replies of the others count, too: 32 clients with a little each are a lot. */
+static void make_room(struct bus *b)
+{
+	struct client *most = NULL;
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		struct client *c = b->clients[i];
+
+		if (!c)
+			continue;
+		all += c->peer.unread_bytes;
+		if (!most || c->peer.unread_bytes > most->peer.unread_bytes)
+			most = c;
+	}
+	if (all < BUS_UNREAD_ALL_BYTES)
+		return;
+	log_warning("Too much is unread: the client that leaves most is dropped");
+	client_doom(most);
+}
+
 /* Sees every message before the methods do. */
 static int on_message(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
 {
 	struct client *c = userdata;
-	uint64_t unread = 0;
+	uint64_t unread = n_unread(c);
 
 	if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0) {
 		client_doom(c);
 		return 0;
 	}
-	if (sd_bus_get_n_queued_write(c->connection, &unread) >= 0 &&
-	    unread >= BUS_UNREAD_MAX) {
+	c->heard = true;
+	c->begun_bytes = 0;
+	if (unread == 0)
+		c->peer.unread_bytes = 0;
+	if (unread >= BUS_UNREAD_MAX || c->peer.unread_bytes >= BUS_UNREAD_BYTES) {
 		log_warning("A client that reads no replies is dropped");
 		client_doom(c);
 		return 1;
 	}
 	client_wait(c, c->peer.bus->idle_us);
-	return 0;
+	make_room(c->peer.bus);
+	/* It may have been this one. */
+	return c->doomed;
+}
+
+/* Part of a message came: how much it announces is sd-bus's to know, so what came is counted.
+ */
+static int note_part(struct client *c, int bytes)
+{
+	if (c->begun_bytes == 0)
+		client_wait(c, c->peer.bus->begun_us);
+	c->begun_bytes += bytes > 0 ? (uint64_t)bytes : 1;
+	if (c->begun_bytes <= BUS_BEGUN_BYTES)
+		return 0;
+	log_warning("A client that sends too long a message is dropped");
+	return -EMSGSIZE;
 }
 
 /* --- its turn --- */
@@ -79,11 +130,24 @@ static int on_message(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *
 /* Something was done if > 0. */
 static int client_step(struct client *c)
 {
+	uint64_t unread;
+	int r, bytes = 0;
+
 	if (!c->ready && sd_bus_is_ready(c->connection) > 0) {
 		c->ready = true;
 		client_wait(c, c->peer.bus->idle_us);
 	}
-	return sd_bus_process(c->connection, NULL);
+	(void)ioctl(sd_bus_get_fd(c->connection), FIONREAD, &bytes);
+	unread = n_unread(c);
+	c->heard = false;
+	r = sd_bus_process(c->connection, NULL);
+	if (n_unread(c) == 0)
+		c->peer.unread_bytes = 0;
+	if (r <= 0 || !c->ready || c->heard || n_unread(c) != unread)
+		return r;
+	/* Neither a message nor a reply: */
+	r = note_part(c, bytes);
+	return r < 0 ? r : 1;
 }
 
 /*

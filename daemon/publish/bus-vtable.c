@@ -41,7 +41,8 @@ static const char *name_of(const struct device *d)
 }
 
 /* Sends a document, or why there is none. */
-static int reply_text(sd_bus_message *m, int r, const char *text, sd_bus_error *error)
+static int reply_text(struct peer *peer, sd_bus_message *m, int r, const char *text,
+		      sd_bus_error *error)
 {
 	if (r == -ENODEV)
 		return sd_bus_error_set(error, FSTUNED_ERROR_NO_DEVICE, "The device is gone");
@@ -50,6 +51,7 @@ static int reply_text(sd_bus_message *m, int r, const char *text, sd_bus_error *
 	if (r < 0)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_FAILED, "Cannot tell: %s",
 					 strerror(-r));
+	peer->unread_bytes += strlen(text);
 	return sd_bus_reply_method_return(m, "s", text);
 }
 
@@ -66,7 +68,7 @@ static int method_describe(sd_bus_message *m, void *userdata, sd_bus_error *erro
 	if (r < 0)
 		return r;
 	r = status_describe(get_view(b), name_of(device), &text);
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_list(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
@@ -101,7 +103,7 @@ static int method_get(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	r = status_get(get_view(b), device->name, knob, &text);
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_history(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -118,7 +120,7 @@ static int method_history(sd_bus_message *m, void *userdata, sd_bus_error *error
 	if (r < 0)
 		return r;
 	r = status_history(get_view(b), name_of(device), since, &text);
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_config(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -135,7 +137,7 @@ static int method_config(sd_bus_message *m, void *userdata, sd_bus_error *error)
 			*p = '?';
 		p += len ? len : 1;
 	}
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_metrics(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -148,7 +150,7 @@ static int method_metrics(sd_bus_message *m, void *userdata, sd_bus_error *error
 	if (r < 0)
 		return r;
 	r = metrics_render(get_view(b), openmetrics, &text);
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_doctor(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -157,7 +159,7 @@ static int method_doctor(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	_cleanup_free_ char *text = NULL;
 	int r = status_doctor(get_view(b), &text);
 
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 static int method_verify(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -166,7 +168,7 @@ static int method_verify(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	_cleanup_free_ char *text = NULL;
 	int r = status_verify(get_view(b), &text);
 
-	return reply_text(m, r, text, error);
+	return reply_text(userdata, m, r, text, error);
 }
 
 /* --- changing: for root --- */

@@ -18,6 +18,7 @@ int bus_new(struct bus **ret, sd_event *event, const char *runtime_dir,
 		.listen_fd = -EBADF,
 		.auth_us = BUS_AUTH_US,
 		.idle_us = BUS_IDLE_US,
+		.begun_us = BUS_BEGUN_US,
 		.accept_retry_us = BUS_ACCEPT_RETRY_US,
 	};
 	r = bus_listen(b, runtime_dir);

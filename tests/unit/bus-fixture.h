@@ -12,7 +12,8 @@ struct served {
 	struct fixture *f;
 	char asked[128]; /* the last command */
 	sd_bus_message *kept;
-	unsigned reloads, views;
+	unsigned reloads, views, configs;
+	size_t config_bytes; /* so long is its answer; 0: a short one */
 };
 
 static inline const struct view *served_view(void *userdata)
@@ -82,8 +83,19 @@ static inline int served_pause(uint64_t usec, _unused_ uid_t uid, void *userdata
 	return 0;
 }
 
-static inline int served_config(char **ret, _unused_ void *userdata)
+static inline int served_config(char **ret, void *userdata)
 {
+	struct served *s = userdata;
+
+	s->configs++;
+	if (s->config_bytes) {
+		*ret = malloc(s->config_bytes + 1);
+		if (!*ret)
+			return -ENOMEM;
+		memset(*ret, 'x', s->config_bytes);
+		(*ret)[s->config_bytes] = '\0';
+		return 0;
+	}
 	*ret = strdup(
 		"{\"settings\":[{\"section\":\"Policy\",\"key\":\"ForceCopyQuiet\","
 		"\"value\":\"10min\",\"default\":\"5min\",\"file\":\"/etc/x\xff.conf\","

@@ -372,6 +372,107 @@ static void client_that_reads_nothing_is_dropped(void **state)
 	close(fd);
 }
 
+#define MIB (1024 * 1024)
+
+static void unread_replies_are_weighed(void **state)
+{
+	struct setup *s = *state;
+	int fd = dial_authenticated(s);
+	char call[512];
+	size_t len = wire_call_of(call, sizeof(call), "Config");
+
+	s->served.config_bytes = MIB;
+	for (unsigned i = 0; i < BUS_UNREAD_MAX; i++)
+		assert_true(send(fd, call, len, MSG_NOSIGNAL) == (ssize_t)len);
+	RUN_UNTIL(s, s->served.configs > 0 && s->bus->n_clients == 0);
+	/* What it may leave unread, the one that goes beyond, and what the kernel took. */
+	assert_in_range(s->served.configs, 4, 6);
+	close(fd);
+}
+
+static void unread_replies_of_all_clients_are_weighed(void **state)
+{
+	struct setup *s = *state;
+	char call[512];
+	size_t len = wire_call_of(call, sizeof(call), "Config");
+	uint64_t most = 0;
+	int fd[BUS_CLIENTS_MAX];
+
+	s->served.config_bytes = 3 * MIB;
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		uint64_t all = 0;
+
+		fd[i] = dial_authenticated(s);
+		assert_true(send(fd[i], call, len, MSG_NOSIGNAL) == (ssize_t)len);
+		RUN_UNTIL(s, s->served.configs > i);
+		for (unsigned c = 0; c < BUS_CLIENTS_MAX; c++)
+			all += s->bus->clients[c] ? s->bus->clients[c]->peer.unread_bytes : 0;
+		most = all > most ? all : most;
+	}
+	assert_true(most <= BUS_UNREAD_ALL_BYTES + s->served.config_bytes);
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
+		close(fd[i]);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+}
+
+static void long_replies_that_are_read_cost_nobody_a_connection(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = dial_bus(s);
+	struct answer a;
+
+	s->served.config_bytes = 3 * MIB;
+	for (unsigned i = 0; i < 10; i++) {
+		ask(bus, &a, "Config", NULL);
+		RUN_UNTIL(s, a.here);
+		assert_string_equal(a.error, "");
+	}
+}
+
+static void message_that_is_not_finished_is_not_waited_for(void **state)
+{
+	struct setup *s = *state;
+	int fd = dial_authenticated(s);
+	char call[512];
+	size_t len = wire_call(call, sizeof(call)), sent = 0;
+	uint64_t next = 0;
+
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	s->bus->begun_us = 50 * USEC_PER_MSEC;
+	/* A byte now and then does not prolong it. */
+	while (s->bus->n_clients == 1) {
+		assert_true(sent < len);
+		if (now_monotonic_us() >= next) {
+			sent += send(fd, call + sent, 1, MSG_NOSIGNAL) == 1;
+			next = now_monotonic_us() + 10 * USEC_PER_MSEC;
+		}
+		assert_true(sd_event_run(s->event, 5 * USEC_PER_MSEC) >= 0);
+	}
+	assert_true(is_closed(fd));
+	close(fd);
+}
+
+static void message_of_unheard_of_length_is_not_taken(void **state)
+{
+	static char part[64 * 1024];
+	struct setup *s = *state;
+	int fd = dial_authenticated(s);
+	uint32_t announced = 100 * MIB;
+	size_t sent = 0;
+
+	wire_call(part, sizeof(part));
+	memcpy(part + 4, &announced, sizeof(announced));
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	for (ssize_t n; s->bus->n_clients == 1;) {
+		assert_true(sent < MIB);
+		n = send(fd, part, sizeof(part), MSG_NOSIGNAL | MSG_DONTWAIT);
+		sent += n > 0 ? (size_t)n : 0;
+		assert_true(sd_event_run(s->event, 10 * USEC_PER_MSEC) >= 0);
+	}
+	assert_true(is_closed(fd));
+	close(fd);
+}
+
 static void client_that_sends_ahead_leaves_turns_to_others(void **state)
 {
 	enum { CALLS = 500 };
@@ -546,6 +647,11 @@ int main(void)
 		TEST(garbage_after_authentication_closes_the_connection),
 		TEST(call_that_comes_with_the_authentication_is_answered),
 		TEST(client_that_reads_nothing_is_dropped),
+		TEST(unread_replies_are_weighed),
+		TEST(unread_replies_of_all_clients_are_weighed),
+		TEST(long_replies_that_are_read_cost_nobody_a_connection),
+		TEST(message_that_is_not_finished_is_not_waited_for),
+		TEST(message_of_unheard_of_length_is_not_taken),
 		TEST(client_that_sends_ahead_leaves_turns_to_others),
 		TEST(client_that_reads_is_not_dropped),
 		TEST(client_that_goes_away_in_the_middle_is_forgotten),
