@@ -121,7 +121,7 @@ static void answer_waiters(struct manager *m, const struct device_id *id, enum k
 			continue;
 		}
 		*p = w->next;
-		bus_reply(w->message, r, text);
+		bus_reply(m->bus, w->message, r, text);
 		sd_bus_message_unref(w->message);
 		free(w);
 	}
@@ -133,7 +133,7 @@ void manager_drop_waiters(struct manager *m)
 		struct waiter *w = m->waiters;
 
 		m->waiters = w->next;
-		bus_reply(w->message, -ESHUTDOWN, "fs-tuned is stopping");
+		bus_reply(m->bus, w->message, -ESHUTDOWN, "fs-tuned is stopping");
 		sd_bus_message_unref(w->message);
 		free(w);
 	}

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include "../base/log.h"
+#include "../base/time-util.h"
 #include "bus-internal.h"
 #include "interface.h"
 
@@ -98,6 +99,7 @@ static int on_message(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *
 		return 0;
 	}
 	c->heard = true;
+	c->last_us = now_monotonic_us();
 	c->begun_bytes = 0;
 	if (unread == 0)
 		c->peer.unread_bytes = 0;
@@ -123,6 +125,43 @@ static int note_part(struct client *c, int bytes)
 		return 0;
 	log_warning("A client that sends too long a message is dropped");
 	return -EMSGSIZE;
+}
+
+/* --- its place --- */
+
+/* With what it does not fetch it only waits for itself. */
+static bool is_owed(const struct client *c, uint64_t silent_us)
+{
+	return c->peer.waits > 0 || (n_unread(c) > 0 && silent_us < c->peer.bus->begun_us);
+}
+
+bool client_make_place(struct bus *b)
+{
+	struct client *longest = NULL;
+	uint64_t now = now_monotonic_us();
+
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		struct client *c = b->clients[i];
+
+		if (c && now - c->last_us >= b->spare_us && !is_owed(c, now - c->last_us) &&
+		    (!longest || c->last_us < longest->last_us))
+			longest = c;
+	}
+	if (!longest)
+		return false;
+	log_debug("All places are taken: the client that was silent longest is dropped");
+	client_free(longest);
+	return true;
+}
+
+void client_is_answered(struct bus *b, sd_bus_message *m)
+{
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		struct client *c = b->clients[i];
+
+		if (c && c->connection == sd_bus_message_get_bus(m) && c->peer.waits > 0)
+			c->peer.waits--;
+	}
 }
 
 /* --- its turn --- */
@@ -257,6 +296,7 @@ int client_new(struct bus *b, int *fd, uid_t uid)
 	if (!c)
 		return -ENOMEM;
 	c->peer = (struct peer){ .bus = b, .uid = uid };
+	c->last_us = now_monotonic_us();
 	while (c->index + 1 < BUS_CLIENTS_MAX && b->clients[c->index])
 		c->index++;
 

@@ -26,6 +26,11 @@
  */
 #define BUS_SEND_BUFFER_BYTES 4096
 /*
+ * When all places are taken, a client that was silent for this long gives its own up: no call
+ * of fstunectl's takes as long between connect(2) and the last byte.
+ */
+#define BUS_SPARE_US (1 * UINT64_C(1000000))
+/*
  * Messages that a client gets handled before others have their turn: a few round trips' worth
  * for a client that sends ahead, a few ms for the loop.
  */
@@ -36,8 +41,9 @@
 /* The other end of a connection; userdata of the methods. */
 struct peer {
 	struct bus *bus;
-	bool broker; /* the system bus: who calls must be asked for, message by message */
-	uid_t uid;   /* otherwise: who is there */
+	bool broker;    /* the system bus: who calls must be asked for, message by message */
+	uid_t uid;      /* otherwise: who is there */
+	unsigned waits; /* for so many answers that bus_reply() will give */
 	uint64_t unread_bytes; /* of replies, since it had read all */
 };
 
@@ -51,6 +57,7 @@ struct client {
 	sd_event_source *reaper; /* enabled when it is to go: it cannot within a callback */
 	bool ready;              /* it has authenticated */
 	bool doomed;
+	uint64_t last_us;     /* it came, or said something */
 	bool heard;           /* a message came in this step */
 	uint64_t begun_bytes; /* what has come of a message that is not yet all here */
 	unsigned index;       /* in bus.clients */
@@ -69,8 +76,8 @@ struct bus {
 	bool exhausted;                /* logged that descriptors ran out */
 	struct client *clients[BUS_CLIENTS_MAX];
 	unsigned n_clients;
-	uint64_t auth_us, idle_us, begun_us,
-		accept_retry_us; /* the above, unless a test shortens them */
+	/* The above, unless a test shortens them. */
+	uint64_t auth_us, idle_us, begun_us, spare_us, accept_retry_us;
 
 	/* system bus */
 	sd_bus *system;
@@ -87,6 +94,10 @@ void bus_unlisten(struct bus *b); /* closes all clients */
 /* Takes *fd over, unless it fails before. */
 int client_new(struct bus *b, int *fd, uid_t uid);
 void client_free(struct client *c); /* not within a callback of its own */
+/* True if one of them could be spared, and its place is free. */
+bool client_make_place(struct bus *b);
+/* A message that was kept is about to be answered. */
+void client_is_answered(struct bus *b, sd_bus_message *m);
 
 void bus_disconnect_system(struct bus *b);
 

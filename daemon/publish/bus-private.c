@@ -48,7 +48,7 @@ static int on_connection(_unused_ sd_event_source *s, int listen_fd, _unused_ ui
 		return 0;
 	}
 	b->exhausted = false;
-	if (b->n_clients >= BUS_CLIENTS_MAX) {
+	if (b->n_clients >= BUS_CLIENTS_MAX && !client_make_place(b)) {
 		log_debug("More than %u clients: one turned away", BUS_CLIENTS_MAX);
 		return 0;
 	}

@@ -191,13 +191,15 @@ static void question_free(void *p)
 	free(q);
 }
 
-static int carry_out(struct bus *b, sd_bus_message *m, uid_t uid, change_fn change)
+static int carry_out(struct peer *peer, sd_bus_message *m, uid_t uid, change_fn change)
 {
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = change(b, m, uid, &error);
+	int r = change(peer->bus, m, uid, &error);
 
-	if (r > 0)
+	if (r > 0) {
+		peer->waits += !peer->broker;
 		return 1;
+	}
 	if (r == 0)
 		return sd_bus_reply_method_return(m, NULL);
 	if (sd_bus_error_is_set(&error))
@@ -217,7 +219,7 @@ static int on_sender(sd_bus_message *answer, void *userdata, _unused_ sd_bus_err
 					   "Only root may change this");
 		return 1;
 	}
-	carry_out(q->bus, q->message, uid, q->change);
+	carry_out(&q->bus->system_peer, q->message, uid, q->change);
 	return 1;
 }
 
@@ -253,7 +255,7 @@ static int change_for(sd_bus_message *m, struct peer *peer, change_fn change)
 {
 	if (peer->broker)
 		return ask_who(peer->bus, m, change);
-	return carry_out(peer->bus, m, peer->uid, change);
+	return carry_out(peer, m, peer->uid, change);
 }
 
 static int do_set(struct bus *b, sd_bus_message *m, uid_t uid, sd_bus_error *error)

@@ -19,6 +19,7 @@ int bus_new(struct bus **ret, sd_event *event, const char *runtime_dir,
 		.auth_us = BUS_AUTH_US,
 		.idle_us = BUS_IDLE_US,
 		.begun_us = BUS_BEGUN_US,
+		.spare_us = BUS_SPARE_US,
 		.accept_retry_us = BUS_ACCEPT_RETRY_US,
 	};
 	r = bus_listen(b, runtime_dir);
@@ -52,10 +53,11 @@ static const char *error_name(int r)
 	}
 }
 
-void bus_reply(sd_bus_message *m, int r, const char *text)
+void bus_reply(struct bus *b, sd_bus_message *m, int r, const char *text)
 {
 	int sent;
 
+	client_is_answered(b, m);
 	if (r >= 0)
 		sent = sd_bus_reply_method_return(m, NULL);
 	else

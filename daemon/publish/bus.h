@@ -11,8 +11,9 @@
 #include <systemd/sd-event.h>
 #include "view.h"
 
-#define BUS_CLIENTS_MAX 32 /* on the private socket; beyond: accept and close */
-#define BUS_UNREAD_MAX 16  /* replies a client may leave unread before it is dropped */
+/* On the private socket; beyond, the one that is silent longest has to go, or the new one. */
+#define BUS_CLIENTS_MAX 32
+#define BUS_UNREAD_MAX 16 /* replies a client may leave unread before it is dropped */
 
 struct bus;
 
@@ -48,6 +49,6 @@ int bus_connect_system(struct bus *b);
  * Answers a message that a command kept: r == 0 an empty reply, else an error with `text`. The
  * command took a reference to the message and drops it itself.
  */
-void bus_reply(sd_bus_message *m, int r, const char *text);
+void bus_reply(struct bus *b, sd_bus_message *m, int r, const char *text);
 
 #endif

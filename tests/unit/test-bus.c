@@ -180,7 +180,7 @@ static void kept_message_is_answered_later(void **state)
 	ask(bus, &a, "Set", "sss", "sda1", "force_copy", "later");
 	RUN_UNTIL(s, s->served.kept);
 	assert_false(a.here);
-	bus_reply(s->served.kept, -EBUSY, "somebody else wrote");
+	bus_reply(s->bus, s->served.kept, -EBUSY, "somebody else wrote");
 	s->served.kept = sd_bus_message_unref(s->served.kept);
 	RUN_UNTIL(s, a.here);
 	assert_string_equal(a.error, FSTUNED_ERROR_BUSY);
@@ -196,7 +196,7 @@ static void answer_to_who_has_gone_is_harmless(void **state)
 	RUN_UNTIL(s, s->served.kept);
 	sd_bus_close_unref(bus);
 	RUN_UNTIL(s, s->bus->n_clients == 0);
-	bus_reply(s->served.kept, 0, NULL);
+	bus_reply(s->bus, s->served.kept, 0, NULL);
 	s->served.kept = sd_bus_message_unref(s->served.kept);
 }
 
@@ -531,30 +531,110 @@ static void client_that_goes_away_in_the_middle_is_forgotten(void **state)
 	}
 }
 
-static void client_beyond_the_limit_is_turned_away(void **state)
+static void fill(struct setup *s, int *fd)
+{
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		fd[i] = dial_authenticated(s);
+		RUN_UNTIL(s, s->bus->n_clients == i + 1 && s->bus->clients[i]->ready);
+	}
+}
+
+static void empty(struct setup *s, int *fd)
+{
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
+		close(fd[i]);
+	RUN_UNTIL(s, s->bus->n_clients == 0);
+}
+
+static void client_beyond_the_limit_is_turned_away_while_all_are_busy(void **state)
 {
 	struct setup *s = *state;
-	int fd[BUS_CLIENTS_MAX], more, again;
+	int fd[BUS_CLIENTS_MAX], more;
 
-	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
-		fd[i] = dial(s);
-		RUN_UNTIL(s, s->bus->n_clients == i + 1);
-	}
+	s->bus->spare_us = USEC_INFINITY;
+	fill(s, fd);
 	more = dial(s);
 	RUN_UNTIL(s, is_closed(more));
 	assert_int_equal(s->bus->n_clients, BUS_CLIENTS_MAX);
+	close(more);
 	/* A place that is free is given. */
 	close(fd[7]);
 	RUN_UNTIL(s, s->bus->n_clients == BUS_CLIENTS_MAX - 1);
-	again = dial(s);
+	fd[7] = dial(s);
 	RUN_UNTIL(s, s->bus->n_clients == BUS_CLIENTS_MAX);
-	assert_false(is_closed(again));
-	close(again);
-	close(more);
+	assert_false(is_closed(fd[7]));
+	empty(s, fd);
+}
+
+static void silent_clients_lock_nobody_out(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
+	int fd[BUS_CLIENTS_MAX];
+	struct answer a;
+	char call[512];
+	size_t len = wire_call(call, sizeof(call));
+	unsigned views = s->served.views;
+
+	s->bus->spare_us = 0;
+	fill(s, fd);
+	/* The first has not been silent for longest, then. */
+	assert_true(send(fd[0], call, len, MSG_NOSIGNAL) == (ssize_t)len);
+	RUN_UNTIL(s, s->served.views > views);
+	bus = dial_bus(s);
+	ask(bus, &a, "Get", "ss", "sda1", "");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, "");
+	assert_false(is_closed(fd[0]));
+	assert_true(is_closed(fd[1]));
+	for (unsigned i = 2; i < BUS_CLIENTS_MAX; i++)
+		assert_false(is_closed(fd[i]));
+	sd_bus_close(bus);
+	empty(s, fd);
+}
+
+static void client_that_waits_for_a_reply_keeps_its_place(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *waits = dial_bus(s);
+	int fd[BUS_CLIENTS_MAX];
+	struct answer a;
+
+	s->bus->spare_us = 0;
+	ask(waits, &a, "Set", "sss", "sda1", "force_copy", "later");
+	RUN_UNTIL(s, s->served.kept);
+	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++) {
+		fd[i] = dial_authenticated(s);
+		RUN_UNTIL(s, s->bus->clients[i < BUS_CLIENTS_MAX - 1 ? i + 1 : 1]->ready);
+	}
+	assert_false(a.here);
+	bus_reply(s->bus, s->served.kept, 0, NULL);
+	s->served.kept = sd_bus_message_unref(s->served.kept);
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, "");
+	RUN_UNTIL(s, is_closed(fd[0]));
+	/* Answered, it is one like the others. */
+	close(dial_authenticated(s));
+	RUN_UNTIL(s, sd_bus_is_open(waits) <= 0);
+	empty(s, fd);
+}
+
+static void reply_that_is_not_fetched_keeps_no_place(void **state)
+{
+	struct setup *s = *state;
+	int fd[BUS_CLIENTS_MAX], more;
+	char call[512];
+	size_t len = wire_call_of(call, sizeof(call), "Config");
+
+	s->bus->spare_us = s->bus->begun_us = 0;
+	s->served.config_bytes = 64 * 1024;
+	fill(s, fd);
 	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
-		if (i != 7)
-			close(fd[i]);
-	RUN_UNTIL(s, s->bus->n_clients == 0);
+		assert_true(send(fd[i], call, len, MSG_NOSIGNAL) == (ssize_t)len);
+	RUN_UNTIL(s, s->served.configs == BUS_CLIENTS_MAX);
+	more = dial_authenticated(s);
+	close(more);
+	empty(s, fd);
 }
 
 /* --- descriptors, files --- */
@@ -655,7 +735,10 @@ int main(void)
 		TEST(client_that_sends_ahead_leaves_turns_to_others),
 		TEST(client_that_reads_is_not_dropped),
 		TEST(client_that_goes_away_in_the_middle_is_forgotten),
-		TEST(client_beyond_the_limit_is_turned_away),
+		TEST(client_beyond_the_limit_is_turned_away_while_all_are_busy),
+		TEST(silent_clients_lock_nobody_out),
+		TEST(client_that_waits_for_a_reply_keeps_its_place),
+		TEST(reply_that_is_not_fetched_keeps_no_place),
 		TEST(exhausted_descriptors_give_no_busy_loop),
 		TEST(socket_is_for_root_alone),
 		TEST(second_daemon_is_refused_and_a_leftover_replaced),
