@@ -299,6 +299,7 @@ void manager_refresh(struct manager *m)
 	set_outlier_thresholds(m);
 	/* The bus may have come up after us, or come back. */
 	(void)bus_connect_system(m->bus);
+	(void)bus_check(m->bus);
 	m->last_refresh_us = now_monotonic_us();
 }
 

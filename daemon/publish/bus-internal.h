@@ -71,6 +71,9 @@ struct bus {
 	/* private socket */
 	char *path;
 	int listen_fd;
+	dev_t socket_dev; /* the file that listen_fd is bound to */
+	ino_t socket_ino;
+	bool lost; /* logged that this file is no longer at `path` */
 	sd_event_source *listen_source;
 	sd_event_source *retry_source; /* re-arms listen_source */
 	bool exhausted;                /* logged that descriptors ran out */

@@ -78,7 +78,23 @@ static int somebody_answers(const struct sockaddr_un *sa)
 	return errno == EAGAIN ? true : -errno;
 }
 
-static int bind_socket(int fd, const char *path)
+/* What a crash left is in the way, and taken away; what is no socket somebody has use for. */
+static int clear_path(const struct sockaddr_un *sa)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(sa->sun_path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -ENOTSOCK;
+	r = somebody_answers(sa);
+	if (r != 0)
+		return r < 0 ? r : -EADDRINUSE;
+	return unlink(sa->sun_path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int bind_socket(int fd, const char *path, struct stat *ret)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int r;
@@ -86,44 +102,93 @@ static int bind_socket(int fd, const char *path)
 	if (strlen(path) >= sizeof(sa.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(sa.sun_path, path);
-	r = somebody_answers(&sa);
-	if (r != 0)
-		return r < 0 ? r : -EADDRINUSE;
-	if (unlink(path) < 0 && errno != ENOENT)
-		return -errno;
+	r = clear_path(&sa);
+	if (r < 0)
+		return r;
 	/* Before bind(2): the file is made with this mode, less the umask. */
 	if (fchmod(fd, 0600) < 0)
 		return -errno;
-	if (bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+	if (bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || lstat(path, ret) < 0)
 		return -errno;
 	return listen(fd, BUS_CLIENTS_MAX) < 0 ? -errno : 0;
 }
 
-int bus_listen(struct bus *b, const char *runtime_dir)
+/* In the place of a former socket, if there is one: that stays when this fails. */
+static int start_listening(struct bus *b)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_(sd_event_source_disable_unrefp) sd_event_source *source = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
 	int r;
 
-	if (asprintf(&path, "%s/" FSTUNED_SOCKET, runtime_dir) < 0) {
-		path = NULL;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	r = bind_socket(fd, b->path, &st);
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(b->event, &source, fd, EPOLLIN, on_connection, b);
+	if (r < 0) {
+		(void)unlink(b->path);
+		return r;
+	}
+	sd_event_source_disable_unref(b->listen_source);
+	safe_close(b->listen_fd);
+	b->listen_source = TAKE_PTR(source);
+	b->listen_fd = TAKE_FD(fd);
+	b->socket_dev = st.st_dev;
+	b->socket_ino = st.st_ino;
+	return 0;
+}
+
+int bus_listen(struct bus *b, const char *runtime_dir)
+{
+	int r;
+
+	if (asprintf(&b->path, "%s/" FSTUNED_SOCKET, runtime_dir) < 0) {
+		b->path = NULL;
 		return log_oom();
 	}
-	b->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (b->listen_fd < 0)
-		return log_error_errno(errno, "Cannot make a socket: %m");
-	r = bind_socket(b->listen_fd, path);
+	r = start_listening(b);
 	if (r == -EADDRINUSE)
-		return log_error_errno(r, "Another fs-tuned answers on %s", path);
+		return log_error_errno(r, "Another fs-tuned answers on %s", b->path);
+	if (r == -ENOTSOCK)
+		return log_error_errno(r, "Cannot listen: %s is no socket", b->path);
 	if (r < 0)
-		return log_error_errno(r, "Cannot listen on %s: %m", path);
-	b->path = TAKE_PTR(path);
+		return log_error_errno(r, "Cannot listen on %s: %m", b->path);
 
-	if ((r = sd_event_add_io(b->event, &b->listen_source, b->listen_fd, EPOLLIN,
-				 on_connection, b)) < 0 ||
-	    (r = sd_event_add_time_relative(b->event, &b->retry_source, CLOCK_MONOTONIC, 0, 0,
+	if ((r = sd_event_add_time_relative(b->event, &b->retry_source, CLOCK_MONOTONIC, 0, 0,
 					    on_retry, b)) < 0 ||
 	    (r = sd_event_source_set_enabled(b->retry_source, SD_EVENT_OFF)) < 0)
 		return log_error_errno(r, "Cannot watch %s: %m", b->path);
+	return 0;
+}
+
+/* The file that clients find there is the one that is listened on. */
+static bool is_ours(const struct bus *b)
+{
+	struct stat st;
+
+	return b->listen_fd >= 0 && lstat(b->path, &st) == 0 && st.st_dev == b->socket_dev &&
+	       st.st_ino == b->socket_ino;
+}
+
+int bus_check(struct bus *b)
+{
+	int r;
+
+	if (!is_ours(b)) {
+		if (!b->lost)
+			log_warning("%s is gone or another's: no client reaches this daemon",
+				    b->path);
+		b->lost = true;
+		r = start_listening(b);
+		if (r < 0)
+			return r;
+	}
+	if (b->lost)
+		log_notice("Listening on %s again", b->path);
+	b->lost = false;
 	return 0;
 }
 
@@ -132,10 +197,9 @@ void bus_unlisten(struct bus *b)
 	for (unsigned i = 0; i < BUS_CLIENTS_MAX; i++)
 		if (b->clients[i])
 			client_free(b->clients[i]);
+	if (b->path && is_ours(b))
+		(void)unlink(b->path);
 	b->listen_source = sd_event_source_disable_unref(b->listen_source);
 	b->retry_source = sd_event_source_disable_unref(b->retry_source);
 	b->listen_fd = safe_close(b->listen_fd);
-	/* Only ours: without a path nothing was bound. */
-	if (b->path)
-		(void)unlink(b->path);
 }

@@ -41,6 +41,13 @@ int bus_new(struct bus **ret, sd_event *event, const char *runtime_dir,
 void bus_free(struct bus *b);
 DEFINE_CLEANUP(struct bus *, bus_free)
 
+/*
+ * Looks whether the private socket is still where clients look for it, and if it is not,
+ * listens anew. For every few seconds: one lstat(2). Logs when that changes. -errno: there is
+ * no socket now (the directory is gone, another daemon answers there); to be called again.
+ */
+int bus_check(struct bus *b);
+
 /* Connects to the system bus if there is one; otherwise does nothing and may be called again.
  */
 int bus_connect_system(struct bus *b);

@@ -3,6 +3,7 @@
  * The bus on a real socket in a directory of its own. One loop serves both sides: the client is
  * a bare socket, or an sd-bus connection on the same loop.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -697,6 +698,68 @@ static void second_daemon_is_refused_and_a_leftover_replaced(void **state)
 	close(dial(s));
 }
 
+static void file_that_is_no_socket_is_left_alone(void **state)
+{
+	struct setup *s = *state;
+	int fd;
+
+	bus_free(s->bus);
+	s->bus = NULL;
+	fd = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	log_set_level(LOG_CRIT);
+	assert_int_equal(bus_new(&s->bus, s->event, s->dir, &served_ops, &s->served),
+			 -ENOTSOCK);
+	log_set_level(LOG_ERR);
+	assert_null(s->bus);
+	assert_int_equal(unlink(s->path), 0);
+}
+
+static void socket_comes_back_with_its_directory(void **state)
+{
+	struct setup *s = *state;
+	_cleanup_(sd_bus_close_unrefp) sd_bus *before = dial_bus(s), *after = NULL;
+	struct answer a;
+
+	RUN_UNTIL(s, s->bus->n_clients == 1);
+	assert_int_equal(bus_check(s->bus), 0);
+	assert_int_equal(unlink(s->path), 0);
+	assert_int_equal(rmdir(s->dir), 0);
+	assert_int_equal(bus_check(s->bus), -ENOENT);
+	assert_int_equal(bus_check(s->bus), -ENOENT);
+	assert_true(s->bus->lost);
+	assert_int_equal(mkdir(s->dir, 0700), 0);
+	assert_int_equal(bus_check(s->bus), 0);
+	assert_false(s->bus->lost);
+	after = dial_bus(s);
+	ask(after, &a, "Get", "ss", "sda1", "");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, "");
+	/* Who was there is still served. */
+	ask(before, &a, "Get", "ss", "sda1", "");
+	RUN_UNTIL(s, a.here);
+	assert_string_equal(a.error, "");
+}
+
+static void socket_of_another_daemon_is_left_alone(void **state)
+{
+	struct setup *s = *state;
+	struct bus *second = NULL;
+	char moved[136];
+
+	snprintf(moved, sizeof(moved), "%s.old", s->path);
+	/* Kept, so that the other's has another inode number. */
+	assert_int_equal(rename(s->path, moved), 0);
+	assert_int_equal(bus_new(&second, s->event, s->dir, &served_ops, &s->served), 0);
+	assert_int_equal(bus_check(s->bus), -EADDRINUSE);
+	bus_free(s->bus);
+	s->bus = second;
+	close(dial(s));
+	assert_int_equal(bus_check(second), 0);
+	assert_int_equal(unlink(moved), 0);
+}
+
 static void directory_that_is_not_there_is_an_error(void **state)
 {
 	struct setup *s = *state;
@@ -742,6 +805,9 @@ int main(void)
 		TEST(exhausted_descriptors_give_no_busy_loop),
 		TEST(socket_is_for_root_alone),
 		TEST(second_daemon_is_refused_and_a_leftover_replaced),
+		TEST(file_that_is_no_socket_is_left_alone),
+		TEST(socket_comes_back_with_its_directory),
+		TEST(socket_of_another_daemon_is_left_alone),
 		TEST(directory_that_is_not_there_is_an_error),
 	};
 
