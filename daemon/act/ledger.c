@@ -78,14 +78,10 @@ static int get_bool(json_object *o, const char *key, bool *ret)
 
 static int get_dev(json_object *o, dev_t *ret)
 {
-	unsigned int major, minor;
-	char text[32], end;
+	char text[32];
 
-	if (get_string(o, "dev", false, text, sizeof(text)) < 0 ||
-	    strspn(text, "0123456789:") != strlen(text) || strlen(text) > 20 ||
-	    sscanf(text, "%u:%u%c", &major, &minor, &end) != 2)
+	if (get_string(o, "dev", false, text, sizeof(text)) < 0 || parse_dev(text, ret) < 0)
 		return -EBADMSG;
-	*ret = makedev(major, minor);
 	return 0;
 }
 

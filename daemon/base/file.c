@@ -4,7 +4,12 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include "file.h"
+
+/* MINORBITS and what it leaves of a 32-bit dev_t: include/linux/kdev_t.h. */
+#define DEV_MAJOR_MAX 0xfff
+#define DEV_MINOR_MAX 0xfffff
 
 /* Reads up to `size` bytes. Returns how many there were. */
 static ssize_t read_loop(int fd, char *buf, size_t size)
@@ -103,6 +108,32 @@ int read_u64_at(int dirfd, const char *path, unsigned long long *ret)
 	while (isspace((unsigned char)*end))
 		end++;
 	return *end ? -EINVAL : 0;
+}
+
+static bool take_number(const char **s, unsigned long max, char end, unsigned *ret)
+{
+	char *after;
+	unsigned long v;
+
+	if (!isdigit((unsigned char)**s))
+		return false;
+	v = strtoul(*s, &after, 10); /* ULONG_MAX if it is too much for that */
+	if (v > max || *after != end)
+		return false;
+	*s = after + 1;
+	*ret = (unsigned)v;
+	return true;
+}
+
+int parse_dev(const char *text, dev_t *ret)
+{
+	unsigned maj, min;
+
+	if (!take_number(&text, DEV_MAJOR_MAX, ':', &maj) ||
+	    !take_number(&text, DEV_MINOR_MAX, '\0', &min))
+		return -EINVAL;
+	*ret = makedev(maj, min);
+	return 0;
 }
 
 int write_string(const char *path, const char *value)

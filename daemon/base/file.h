@@ -21,6 +21,10 @@ int read_full_file(const char *path, size_t max, bool regular, char **ret, size_
 /* Reads one unsigned number, decimal, nothing but white space around it: else -EINVAL. */
 int read_u64_at(int dirfd, const char *path, unsigned long long *ret);
 
+/* "8:5", decimal digits and nothing else, in the kernel's range (12 and 20 bits): else -EINVAL.
+ */
+int parse_dev(const char *text, dev_t *ret);
+
 /* One write(2) of the whole string: -EIO if short. Never creates the file. */
 int write_string(const char *path, const char *value);
 

@@ -3,11 +3,11 @@
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include "device.h"
 #include "discover.h"
 #include "identify.h"
 #include "mountinfo.h"
+#include "../base/file.h"
 #include "../base/log.h"
 
 /* What the list keeps beside each device. */
@@ -119,17 +119,6 @@ struct device *device_list_find_dev(const struct device_list *l, dev_t dev)
 	return NULL;
 }
 
-static bool parse_dev(const char *s, dev_t *ret)
-{
-	unsigned maj, min;
-	int used = 0;
-
-	if (sscanf(s, "%u:%u%n", &maj, &min, &used) != 2 || s[used])
-		return false;
-	*ret = makedev(maj, min);
-	return true;
-}
-
 struct device *device_list_find(const struct device_list *l, const char *what)
 {
 	struct device *d = find_name(l, what);
@@ -137,7 +126,7 @@ struct device *device_list_find(const struct device_list *l, const char *what)
 
 	if (d)
 		return d;
-	if (parse_dev(what, &dev))
+	if (parse_dev(what, &dev) == 0)
 		return device_list_find_dev(l, dev);
 	for (size_t i = 0; i < l->n; i++) {
 		d = l->devices[i];

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include "discover.h"
 #include "../base/file.h"
 
@@ -32,8 +31,7 @@ int discover_ino(const char *name, uint64_t *ret)
 
 int discover_dev(const char *name, dev_t *ret)
 {
-	char path[PATH_MAX], text[32], end;
-	unsigned maj, min;
+	char path[PATH_MAX], text[32];
 	ssize_t n;
 	int r = discover_path(path, sizeof(path), "/sys/class/block/%s/dev", name);
 
@@ -42,10 +40,7 @@ int discover_dev(const char *name, dev_t *ret)
 	n = read_small_at(AT_FDCWD, path, text, sizeof(text));
 	if (n < 0)
 		return n == -ENOENT || n == -ENOTDIR ? -ENODEV : (int)n;
-	if (sscanf(text, "%u:%u%c", &maj, &min, &end) != 2)
-		return -EBADMSG;
-	*ret = makedev(maj, min);
-	return 0;
+	return parse_dev(text, ret) < 0 ? -EBADMSG : 0;
 }
 
 /* Kernels before 5.15 have none; a partition's is that of its disk, the parent directory. */

@@ -195,6 +195,7 @@ static void device_is_found_by_every_form_of_name(void **state)
 	d = l.devices[0];
 	assert_ptr_equal(device_list_find(&l, "sda5"), d);
 	assert_ptr_equal(device_list_find(&l, "8:5"), d);
+	assert_null(device_list_find(&l, "4294967304:5")); /* 2^32 + 8 */
 	assert_ptr_equal(device_list_find(&l, "UUID=01234567-89AB-CDEF-0123-456789abcdef"), d);
 	assert_ptr_equal(device_list_find(&l, "LABEL=my data"), d);
 	assert_ptr_equal(device_list_find(&l, "sda5-8"), d);

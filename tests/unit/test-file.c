@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/sysmacros.h>
 #include <cmocka.h>
 #include "fake-root.h"
 #include "../../daemon/base/file.h"
@@ -204,9 +205,45 @@ static void atomic_write_to_a_path_too_long_is_refused(void **state _unused_)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
 
+/* --- device numbers --- */
+
+static void device_number_is_digits_in_the_kernel_s_range(_unused_ void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		":",
+		"8",
+		"8:",
+		":5",
+		"8:5:1",
+		"8:5 ",
+		" 8:5",
+		"8: 5",
+		"+8:5",
+		"8:+5",
+		"-8:5",
+		"8:-5",
+		"0x8:5",
+		"4294967304:5",
+		"8:4294967301",
+		"18446744073709551624:5",
+		"4096:0",
+		"0:1048576",
+	};
+	dev_t dev = 0;
+
+	assert_int_equal(parse_dev("8:5", &dev), 0);
+	assert_true(dev == makedev(8, 5));
+	assert_int_equal(parse_dev("4095:1048575", &dev), 0);
+	assert_true(dev == makedev(4095, 1048575));
+	for (size_t i = 0; i < ELEMENTSOF(wrong); i++)
+		assert_int_equal(parse_dev(wrong[i], &dev), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(device_number_is_digits_in_the_kernel_s_range),
 		TEST(small_file_loses_one_newline_only),
 		TEST(file_larger_than_the_buffer_is_refused),
 		TEST(path_is_relative_to_the_directory_given),
