@@ -4,20 +4,24 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include "../daemon/base/utf8.h"
 #include "../daemon/publish/interface.h"
 #include "client.h"
 #include "device-name.h"
 
 int complain(int code, const char *format, ...)
 {
+	_cleanup_free_ char *text = NULL, *clean = NULL;
 	va_list ap;
 
-	fflush(stdout);
-	fputs("fstunectl: ", stderr);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
 	va_end(ap);
-	fputc('\n', stderr);
+	/* What was typed, or what a disk is called, may hold anything. */
+	clean = text ? text_printable(text) : NULL;
+	fflush(stdout);
+	fprintf(stderr, "fstunectl: %s\n", clean ?: strerror(ENOMEM));
 	return code;
 }
 
@@ -143,6 +147,24 @@ static int explain_error(const struct args *a, const sd_bus_error *e, int r)
 			e->message && *e->message ? e->message : strerror(-r));
 }
 
+/* D-Bus takes no other. A path was looked up by then, and may be called as it likes. */
+static int check_operands(const struct args *a)
+{
+	for (unsigned i = 0; i < a->n_operands; i++) {
+		const char *p = a->operand[i];
+		size_t n;
+
+		if (i == 0 && *p == '/')
+			continue;
+		while ((n = utf8_len(p)) > 0)
+			p += n;
+		if (*p)
+			return complain(FSTUNED_EXIT_FAILED, "not UTF-8: \"%s\"",
+					a->operand[i]);
+	}
+	return 0;
+}
+
 static int call(const struct args *a, sd_bus_message **ret, const char *member,
 		const char *types, va_list ap)
 {
@@ -151,6 +173,9 @@ static int call(const struct args *a, sd_bus_message **ret, const char *member,
 	_cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
 	int r;
 
+	r = check_operands(a);
+	if (r != 0)
+		return r;
 	deadline_begin();
 	r = connect_daemon(a, &bus);
 	if (r != 0)
@@ -248,7 +273,8 @@ int client_show(const struct args *a, const struct term *t, struct json_object *
 	if (r != 0 || a->quiet)
 		return r;
 	if (a->json) {
-		puts(text);
+		text_show(t, text);
+		putchar('\n');
 		return 0;
 	}
 	pager_open(t, !a->no_pager);

@@ -38,6 +38,12 @@ char *text_printable(const char *s);
 char *text_shorten(const char *s, size_t width);
 
 /*
+ * Prints lines as they are, but to a terminal as text_printable() has them. For what is meant
+ * for other programs.
+ */
+void text_show(const struct term *t, const char *text);
+
+/*
  * Prints with line breaks between words, at most to column `width`. The first line begins where
  * the cursor is, which is after `indent` columns; so do the others. The last line is left open.
  */

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
 #include "../daemon/base/cleanup.h"
 #include "term.h"
+
+/*
+ * Unicode's format characters, which show nothing and change how what stands around them is
+ * shown, and the separators of lines and paragraphs: iswprint(3) is true of them.
+ */
+static bool is_format(wchar_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0xad, 0xad },       { 0x600, 0x605 },     { 0x61c, 0x61c },
+		{ 0x6dd, 0x6dd },     { 0x70f, 0x70f },     { 0x890, 0x891 },
+		{ 0x8e2, 0x8e2 },     { 0x180e, 0x180e },   { 0x200b, 0x200f },
+		{ 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb },   { 0x110bd, 0x110bd }, { 0x110cd, 0x110cd },
+		{ 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe007f },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(ranges); i++)
+		if ((uint32_t)c >= ranges[i].first && (uint32_t)c <= ranges[i].last)
+			return true;
+	return false;
+}
 
 /*
  * One character: its bytes, and its columns in *ret_width; -1 where it is none or would not be
@@ -20,7 +45,7 @@ static size_t next_char(const char *s, int *ret_width)
 		*ret_width = -1;
 		return *s ? 1 : 0;
 	}
-	*ret_width = iswprint((wint_t)c) ? wcwidth(c) : -1;
+	*ret_width = iswprint((wint_t)c) && !is_format(c) ? wcwidth(c) : -1;
 	return n;
 }
 
@@ -53,6 +78,23 @@ char *text_printable(const char *s)
 	}
 	*to = '\0';
 	return copy;
+}
+
+void text_show(const struct term *t, const char *text)
+{
+	while (t->tty && *text) {
+		size_t len = strcspn(text, "\n");
+		_cleanup_free_ char *line = strndup(text, len);
+		_cleanup_free_ char *clean = line ? text_printable(line) : NULL;
+
+		fputs(clean ?: "?", stdout);
+		text += len;
+		if (*text) {
+			putchar('\n');
+			text++;
+		}
+	}
+	fputs(text, stdout);
 }
 
 char *text_shorten(const char *s, size_t width)

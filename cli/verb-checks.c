@@ -17,13 +17,14 @@ static enum colour state_colour(const char *state)
 
 static void print_check(const struct term *t, struct json_object *c)
 {
-	const char *state = answer_str(c, "state"), *hint = answer_str(c, "hint");
-	_cleanup_free_ char *line = NULL, *clean = NULL;
+	_cleanup_free_ char *line = NULL, *clean = NULL, *hint = NULL;
+	const char *state = answer_str(c, "state");
 
 	if (asprintf(&line, "%s: %s", answer_str(c, "name"), answer_str(c, "text")) < 0)
 		line = NULL;
 	clean = line ? text_printable(line) : NULL;
-	if (!clean)
+	hint = text_printable(answer_str(c, "hint"));
+	if (!clean || !hint)
 		return;
 	printf("%s%-7s%s  ", term_colour(t, state_colour(state)), state,
 	       term_colour(t, COLOUR_NONE));
@@ -101,9 +102,10 @@ int verb_verify(const struct args *a, const struct term *t)
 		differ += answer_is_str(k, "state", "differs");
 		unknown += answer_is_str(k, "state", "unknown");
 	}
-	if (a->json && !a->quiet)
-		puts(text);
-	else if (!a->quiet && n)
+	if (a->json && !a->quiet) {
+		text_show(t, text);
+		putchar('\n');
+	} else if (!a->quiet && n)
 		r = print_knobs(a, t, o);
 	else if (!a->quiet && !a->no_legend)
 		puts("no device has a knob to verify");

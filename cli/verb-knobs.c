@@ -51,12 +51,12 @@ int verb_get(const struct args *a, const struct term *t)
 			     a->operand[1], answer_str(k, "why"));
 	if (a->quiet)
 		return r;
-	if (a->json)
-		puts(text);
-	else if (!a->operand[1])
+	if (!a->json && !a->operand[1])
 		return print_knobs(a, t, o);
-	else if (r == 0)
-		puts(answer_str(k, "value"));
+	if (a->json || r == 0) {
+		text_show(t, a->json ? text : answer_str(k, "value"));
+		putchar('\n');
+	}
 	return r;
 }
 

@@ -7,7 +7,7 @@
 #include "table.h"
 #include "verbs.h"
 
-int verb_list(const struct args *a, _unused_ const struct term *t)
+int verb_list(const struct args *a, const struct term *t)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_json_ struct json_object *array = json_object_new_array();
@@ -19,16 +19,21 @@ int verb_list(const struct args *a, _unused_ const struct term *t)
 		return r;
 	r = sd_bus_message_enter_container(reply, 'a', "s");
 	while (r > 0 && (r = sd_bus_message_read(reply, "s", &name)) > 0)
-		if (a->json)
+		if (a->json) {
 			json_object_array_add(array, json_object_new_string(name));
-		else
-			puts(name);
+		} else {
+			text_show(t, name);
+			putchar('\n');
+		}
 	if (r < 0)
 		return complain(FSTUNED_EXIT_FAILED, "cannot read the answer: %s",
 				strerror(-r));
-	if (a->json)
-		puts(json_object_to_json_string_ext(
-			array, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (a->json) {
+		text_show(t, json_object_to_json_string_ext(
+				     array,
+				     JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+		putchar('\n');
+	}
 	return 0;
 }
 
@@ -65,12 +70,12 @@ int verb_config(const struct args *a, const struct term *term)
 	return table_print(&t);
 }
 
-int verb_metrics(const struct args *a, _unused_ const struct term *t)
+int verb_metrics(const struct args *a, const struct term *t)
 {
 	_cleanup_free_ char *text = NULL;
 	int r = client_text(a, &text, "Metrics", "b", (int)a->openmetrics);
 
 	if (r == 0 && !a->quiet)
-		fputs(text, stdout);
+		text_show(t, text);
 	return r;
 }

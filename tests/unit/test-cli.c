@@ -221,6 +221,32 @@ static void text_is_shortened_from_its_beginning(_unused_ void **state)
 	assert_string_equal(control, "a\\x1b[31m\\x0a\\xff\xc3\xa4");
 }
 
+static void characters_that_turn_text_around_are_shown(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+		{ "a\u202eb", "a\\xe2\\x80\\xaeb" }, /* right to left from here */
+		{ "a\u2066b", "a\\xe2\\x81\\xa6b" }, /* isolate */
+		{ "a\u200bb", "a\\xe2\\x80\\x8bb" }, /* no space at all */
+		{ "a\u2028b", "a\\xe2\\x80\\xa8b" }, /* next line */
+		{ "a\u00adb", "a\\xc2\\xadb" },      /* hyphen, perhaps */
+		{ "a\ufeffb", "a\\xef\\xbb\\xbfb" },
+		{ "a\U000e0041b", "a\\xf3\\xa0\\x81\\x81b" }, /* tag */
+		{ "a\xc2\x9b"
+		  "b",
+		  "a\\xc2\\x9bb" },                               /* CSI in one character */
+		{ "e\u0301\u05d0\u4e2d", "e\u0301\u05d0\u4e2d" }, /* what people write */
+	};
+
+	assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_free_ char *shown = text_printable(cases[i].text);
+
+		assert_string_equal(shown, cases[i].shown);
+	}
+}
+
 /* --- pager --- */
 
 /* What the program that was started as the pager tells of itself. */
@@ -286,6 +312,7 @@ int main(void)
 		cmocka_unit_test(since_takes_what_people_write),
 		cmocka_unit_test(persisted_value_is_a_drop_in_by_uuid),
 		cmocka_unit_test(text_is_shortened_from_its_beginning),
+		cmocka_unit_test(characters_that_turn_text_around_are_shown),
 		cmocka_unit_test(pager_under_sudo_is_less_in_its_secure_mode),
 	};
 

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -30,6 +31,7 @@ static struct fixture *make_view(unsigned n)
 		free(f->d[0].device.mountpoint);
 		f->d[0].device.mountpoint =
 			strdup("/var/lib/postgresql/15/main \xc3\xa4\nwith \"all\" of it\xff");
+		strcpy(f->d[0].device.label, "a\x1b[31m\u202e");
 		fixture_wait(f, 0, FST_COMMIT, 40, 27000);
 		fixture_wait(f, 0, FST_COMMIT, 2, 1300000);
 		fixture_wait(f, 0, FST_COMMIT_LOGGING, 42, 25000);
@@ -388,6 +390,79 @@ static void errors_are_one_line_with_the_agreed_code(_unused_ void **state)
 	assert_one_line(said.err);
 }
 
+static void what_was_typed_does_not_disturb_the_terminal(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 1);
+	assert_int_equal(run(s.dir, "status", "sda1\n\x1b[31m", NULL), FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.err, "fstunectl: no such device: \"sda1\\x0a\\x1b[31m\" "
+				      "(see fstunectl list)\n");
+	assert_int_equal(run(s.dir, "get\nset", NULL), FSTUNED_EXIT_USAGE);
+	assert_one_line(said.err);
+	stop(&s);
+}
+
+static void arguments_that_are_not_utf8_are_named(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 1);
+	assert_int_equal(run(s.dir, "status", "LABEL=\xff", NULL), FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.err, "fstunectl: not UTF-8: \"LABEL=\\xff\"\n");
+	assert_int_equal(run(s.dir, "set", "sda1", "force_copy", "\xc3", NULL),
+			 FSTUNED_EXIT_FAILED);
+	assert_string_equal(said.err, "fstunectl: not UTF-8: \"\\xc3\"\n");
+	stop(&s);
+}
+
+/* What `verb` prints to a terminal. */
+static const char *on_terminal(const struct server *s, const char *verb, const char *option)
+{
+	char runtime_dir[128];
+	size_t len = 0;
+	int fd, status;
+	ssize_t n;
+	pid_t pid;
+
+	snprintf(runtime_dir, sizeof(runtime_dir), "--runtime-dir=%s", s->dir);
+	pid = forkpty(&fd, NULL, NULL, NULL);
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		setenv("LC_ALL", "C.UTF-8", 1);
+		setenv("PAGER", "cat", 1);
+		unsetenv("SYSTEMD_PAGER");
+		execl(program(), "fstunectl", runtime_dir, verb, option, NULL);
+		_exit(127);
+	}
+	/* EIO: nobody has the other side open any more. */
+	while ((n = read(fd, said.out + len, sizeof(said.out) - 1 - len)) > 0)
+		len += (size_t)n;
+	said.out[len] = '\0';
+	close(fd);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	return said.out;
+}
+
+static void text_for_programs_does_not_disturb_the_terminal(_unused_ void **state)
+{
+	struct server s;
+	const char *text;
+
+	start(&s, 1);
+	text = on_terminal(&s, "metrics", NULL);
+	assert_non_null(strstr(text, "label=\"a\\x1b[31m\\xe2"));
+	assert_null(strchr(text, '\x1b'));
+	text = on_terminal(&s, "status", "--json");
+	assert_non_null(strstr(text, "\\xe2\\x80\\xae"));
+	assert_null(strchr(text, '\x1b'));
+	/* A program gets it as it is. */
+	assert_int_equal(run(s.dir, "metrics", NULL), 0);
+	assert_non_null(strstr(said.out, "a\x1b[31m\u202e"));
+	stop(&s);
+}
+
 static void output_that_nobody_reads_is_no_error(_unused_ void **state)
 {
 	struct server s;
@@ -522,6 +597,9 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),
 		cmocka_unit_test(system_bus_s_policy_keeps_changes_for_root),
 		cmocka_unit_test(daemon_keeps_changes_for_root_without_that_policy),
+		cmocka_unit_test(what_was_typed_does_not_disturb_the_terminal),
+		cmocka_unit_test(arguments_that_are_not_utf8_are_named),
+		cmocka_unit_test(text_for_programs_does_not_disturb_the_terminal),
 		cmocka_unit_test(output_that_nobody_reads_is_no_error),
 	};
 
