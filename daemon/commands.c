@@ -165,6 +165,8 @@ static int change(struct manager *m, struct managed *d, enum knob_id knob, const
 	struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
 	int r;
 
+	/* What somebody wrote since the last look must not pass for what is asked for. */
+	manager_check(m, d, knob);
 	if (!k->supported)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_UNSUPPORTED, "%s: %s: %s",
 					 d->device->name, knob_ops(knob)->name, k->why);
@@ -245,6 +247,7 @@ static int hand_back(struct manager *m, struct managed *d, struct knob_state *k,
 
 	if (k->busy)
 		return -EBUSY;
+	manager_check(m, d, k->id);
 	r = actuator_pin(m->actuator, d->device, k, false, NULL);
 	snprintf(what.from, sizeof(what.from), "%s", k->value);
 	snprintf(what.to, sizeof(what.to), "%s", k->value);
@@ -254,9 +257,13 @@ static int hand_back(struct manager *m, struct managed *d, struct knob_state *k,
 		if (k->mode == KNOB_AUTO && strcmp(k->value, knob_ops(k->id)->initial) != 0)
 			policy_ops(k->id)->adopt(&d->policy, &d->config, now_monotonic_us());
 	}
-	snprintf(what.why, sizeof(what.why), "%s",
-		 k->mode == KNOB_MANUAL ? "handed back: the configuration pins it"
-					: "handed back to the policy");
+	if (k->mode != KNOB_MANUAL)
+		snprintf(what.why, sizeof(what.why), "handed back to the policy");
+	else if (strcmp(k->pinned_by, PINNED_BY_CONFIGURATION) == 0)
+		snprintf(what.why, sizeof(what.why), "handed back: the configuration pins it");
+	else
+		snprintf(what.why, sizeof(what.why),
+			 "somebody else wrote %s meanwhile: still pinned", k->value);
 	change_log(d->device->name, &what, r);
 	manager_record(m, d->device->name, &what, r, uid);
 	return r;

@@ -132,8 +132,7 @@ void manager_adopt_all(struct manager *m, struct managed *d)
 		manager_adopt(m, d, id);
 }
 
-/* What somebody else did to a knob since it was last looked at; whether it came or went. */
-static void check_knob(struct manager *m, struct managed *d, enum knob_id id)
+void manager_check(struct manager *m, struct managed *d, enum knob_id id)
 {
 	struct knob_state *k = &d->knobs[id];
 	bool supported = k->supported;
@@ -292,7 +291,7 @@ void manager_refresh(struct manager *m)
 		/* There may be room for it now. */
 		track(m, m->devices[i]);
 		for (enum knob_id id = 0; id < KNOB_MAX; id++)
-			check_knob(m, m->devices[i], id);
+			manager_check(m, m->devices[i], id);
 	}
 	actuator_prune(m->actuator);
 	/* A device that came, or a name that it got, may have a threshold of its own. */

@@ -99,6 +99,9 @@ void manager_configure_devices(struct manager *m);
 void manager_adopt(struct manager *m, struct managed *d, enum knob_id id);
 void manager_adopt_all(struct manager *m, struct managed *d);
 
+/* What somebody else did to a knob since it was last looked at; whether it came or went. */
+void manager_check(struct manager *m, struct managed *d, enum knob_id id);
+
 /* Begins a change of the policy's or the configuration's; its end is manager_on_done(). */
 void manager_apply(struct manager *m, struct managed *d, const struct decision *what);
 

@@ -144,7 +144,8 @@ void pin_foreign(struct ledger *l, const struct ledger_entry *base, struct knob_
 	(void)entry_settle(l, &e, value);
 	if (!k)
 		return;
-	snprintf(k->value, sizeof(k->value), "%s", value);
+	if (value != k->value)
+		snprintf(k->value, sizeof(k->value), "%s", value);
 	k->mode = KNOB_MANUAL;
 	k->ours = false;
 	snprintf(k->pinned_by, sizeof(k->pinned_by), "%s", PINNED_BY_FOREIGN);

@@ -63,6 +63,18 @@ like "$(ctl history "$dev")" 'foreign|somebody else' "the history tells"
 ctl auto "$dev"
 check "set after it" ctl set "$dev" force_copy 0
 
+# A foreign write that nobody has looked at yet does not pass for what is asked for.
+ctl set "$dev" force_copy 1
+echo 0 >"$(knob "$dev")"
+check "set after a write unseen" ctl set "$dev" force_copy 1
+is "$(value)" 1 "is written"
+ctl set "$dev" force_copy 0
+echo 1 >"$(knob "$dev")"
+ctl auto "$dev"
+is "$(knob_field mode)" auto "auto after a write unseen hands back"
+ctl set "$dev" force_copy 0
+ctl auto "$dev"
+
 # Restart and stop.
 ctl set "$dev" force_copy 1
 stop_daemon KILL
@@ -106,6 +118,19 @@ echo 2 >"$(knob "$dev")"
 is "$(value)" 2 "restore leaves what somebody else wrote since"
 echo 0 >"$(knob "$dev")"
 rm -rf "$run"
+
+# Somebody wrote while it was down.
+printf '[Policy]\nForceCopy=1\n' >"$tmp/conf"
+start_daemon --keep-on-exit --config="$tmp/conf"
+wait_for 5 applied
+stop_daemon
+echo 2 >"$(knob "$dev")"
+start_daemon --config="$tmp/conf"
+is "$(knob_field value)/$(knob_field mode)" 2/manual "a value written meanwhile is shown and stays"
+check "and can be changed by hand" ctl set "$dev" force_copy 0
+stop_daemon
+rm -rf "$run"
+echo 0 >"$(knob "$dev")"
 
 # Knob files that are odd or go away.
 start_daemon
