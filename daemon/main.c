@@ -138,6 +138,10 @@ int main(int argc, char **argv)
 		return r < 0 ? FSTUNED_EXIT_FAILED : FSTUNED_EXIT_OK;
 	}
 
+	if (geteuid() != 0) {
+		log_error("Needs root: it loads BPF programs and writes knobs in /proc");
+		return FSTUNED_EXIT_FAILED;
+	}
 	r = manager_new(&m, &a.manager);
 	if (r >= 0)
 		r = manager_run(m);
