@@ -67,7 +67,12 @@ int verb_config(const struct args *a, const struct term *term)
 		table_cell(&t, answer_str(s, "value"), COLOUR_NONE);
 		table_cell(&t, n < 0 ? "?" : from, COLOUR_DIM);
 	}
-	return table_print(&t);
+	r = table_print(&t);
+	if (r == 0 && !a->no_legend && answer_u64(o, "warnings") > 0)
+		printf("%llu lines of the configuration were ignored: see journalctl -u "
+		       "fs-tuned\n",
+		       (unsigned long long)answer_u64(o, "warnings"));
+	return r;
 }
 
 int verb_metrics(const struct args *a, const struct term *t)

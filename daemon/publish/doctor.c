@@ -74,7 +74,10 @@ static void check_ways(struct doc *j, const struct kernel_caps *caps)
 		if (caps->way[w].usable)
 			check(j, name, OK, NULL, "usable");
 		else
-			check(j, name, NOTE, NULL, "not usable: %s", why);
+			check(j, name, NOTE,
+			      "lockdown or the kernel's configuration (BTF, function tracing, "
+			      "kprobes) decides; measures go another way where there is one",
+			      "not usable: %s", why);
 	}
 }
 
@@ -116,7 +119,10 @@ static void check_measures(struct doc *j, const struct view *v)
 			check(j, name, NOTE, NULL,
 			      "not taken: no file system with a journal is mounted");
 		else
-			check(j, name, PROBLEM, NULL, "unavailable: %s", pm->why);
+			check(j, name, PROBLEM,
+			      "the other measures are unaffected; docs/kernels.md has what "
+			      "each kernel gives",
+			      "unavailable: %s", pm->why);
 	}
 }
 
@@ -265,7 +271,8 @@ static void check_knob(struct doc *j, const struct view *v, enum knob_id id)
 		else
 			check(j, name, NOTE,
 			      v->devices[i].device->has_journal
-				      ? "patched kernel modules give it: see patches/README.md"
+				      ? "patched kernel modules give it, so far for Debian's "
+					"6.1: see patches/README.md"
 				      : NULL,
 			      "not offered on %s: %s", devices, k->why);
 	}
