@@ -17,6 +17,7 @@ BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
 DATADIR    ?= $(PREFIX)/share
 SYSCONFDIR ?= /etc
+DOCDIR     ?= $(DATADIR)/doc/fs-tuned
 # dbus-daemon reads policies below /usr/share and /etc alone: with a PREFIX like /usr/local,
 # DBUSDIR=/etc/dbus-1/system.d makes the name on the system bus ours. Only newer brokers look
 # below /usr/local/share; the private socket, which root's clients use, needs no policy.
@@ -202,6 +203,8 @@ install: all
 	$(Q)install -D -m 644 systemd/fstunectl.bash \
 		$(DESTDIR)$(DATADIR)/bash-completion/completions/fstunectl
 	$(Q)install -D -m 644 systemd/_fstunectl $(DESTDIR)$(DATADIR)/zsh/vendor-completions/_fstunectl
+	$(Q)install -d $(DESTDIR)$(DOCDIR)/docs && cp -r README.md patches $(DESTDIR)$(DOCDIR) && \
+		cp -r docs/*.md docs/decisions $(DESTDIR)$(DOCDIR)/docs
 	$(Q)for f in $(MAN); do to=$(DESTDIR)$(DATADIR)/man/man$${f##*.}/$${f##*/}; \
 		install -D -m 644 /dev/null $$to && $(PLACE) $$f > $$to || exit 1; done
 
