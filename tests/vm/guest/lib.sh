@@ -18,6 +18,18 @@ wait_for() {
 	done
 }
 
+# stop_process SIGNAL PID: and waits for its end; one that does not obey gets TERM, then KILL.
+stop_process() {
+	kill "-$1" "$2"
+	(sleep 15 && kill -TERM "$2" && sleep 10 && kill -KILL "$2") 2>/dev/null &
+	stop_watch=$!
+	stop_status=0
+	wait "$2" || stop_status=$?
+	kill $stop_watch 2>/dev/null
+	wait $stop_watch 2>/dev/null
+	return $stop_status
+}
+
 # reboot_guest: with systemd; the script begins anew, and FSTUNED_BOOT is one more.
 reboot_guest() {
 	echo "tap_count=$tap_count tap_failed=$tap_failed" >/var/tap

@@ -39,8 +39,7 @@ shadow_begin() {
 # Sets $waits, those of jbd2's write access, $bit, the one they waited on, $all, all waits on that
 # bit number, and $first, milliseconds of CLOCK_MONOTONIC. Without a wait $bit and $first are empty.
 shadow_end() {
-	kill -INT "$shadow_pid"
-	wait "$shadow_pid" || true
+	stop_process INT "$shadow_pid" || true
 	# one map entry a bit and stack: "@waits[23, ", the stack, "]: 5"
 	read -r waits bit all <<-EOT
 		$(awk '

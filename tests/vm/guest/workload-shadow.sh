@@ -26,8 +26,7 @@ workload_shadow() {
 		--size=1g --fallocate=none --time_based --runtime="$shadow_seconds" \
 		--output-format=json --output="$shadow_json" || shadow_status=$?
 
-	kill "$shadow_committer"
-	wait "$shadow_committer" || true
+	stop_process TERM "$shadow_committer" || true
 	return "$shadow_status"
 }
 
