@@ -2,7 +2,6 @@
 /* What the bus's methods mean, and the view that readers get. */
 #include <string.h>
 #include <sys/sysmacros.h>
-#include "act/change-log.h"
 #include "manager-internal.h"
 #include "publish/interface.h"
 
@@ -264,8 +263,7 @@ static int hand_back(struct manager *m, struct managed *d, struct knob_state *k,
 	else
 		snprintf(what.why, sizeof(what.why),
 			 "somebody else wrote %s meanwhile: still pinned", k->value);
-	change_log(d->device->name, &what, r);
-	manager_record(m, d->device->name, &what, r, uid);
+	manager_note(m, d->device->name, &what, r, uid);
 	return r;
 }
 

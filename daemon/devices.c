@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Devices come and go, and so do their knobs; what the configuration says of each. */
 #include <string.h>
-#include "act/change-log.h"
 #include "manager-internal.h"
 
 /*
@@ -42,13 +41,6 @@ struct managed *manager_find_id(struct manager *m, const struct device_id *id)
 
 /* --- knobs --- */
 
-/* Says and records what happened without a write of ours. */
-static void note(struct manager *m, struct managed *d, const struct decision *what)
-{
-	change_log(d->device->name, what, 0);
-	manager_record(m, d->device->name, what, 0, -1);
-}
-
 static struct decision found(const struct knob_state *k, enum reason reason, const char *from)
 {
 	struct decision what = { .knob = k->id, .reason = reason };
@@ -62,10 +54,8 @@ void manager_apply(struct manager *m, struct managed *d, const struct decision *
 {
 	int r = actuator_apply(m->actuator, d->device, &d->knobs[what->knob], what, false, 0);
 
-	if (r < 0) {
-		change_log(d->device->name, what, r);
-		manager_record(m, d->device->name, what, r, -1);
-	}
+	if (r < 0)
+		manager_note(m, d->device->name, what, r, -1);
 }
 
 static enum knob_mode configured(const struct manager *m, const struct managed *d,
@@ -121,7 +111,7 @@ void manager_adopt(struct manager *m, struct managed *d, enum knob_id id)
 		snprintf(what.why, sizeof(what.why), "a former run had set it (before: %s)",
 			 k->original);
 		policy_ops(id)->adopt(&d->policy, &d->config, now_monotonic_us());
-		note(m, d, &what);
+		manager_note(m, d->device->name, &what, 0, -1);
 	}
 	apply_configured(m, d, id);
 }
@@ -146,7 +136,7 @@ void manager_check(struct manager *m, struct managed *d, enum knob_id id)
 
 		snprintf(what.why, sizeof(what.why),
 			 "somebody else wrote %s: pinned until fstunectl auto", k->value);
-		note(m, d, &what);
+		manager_note(m, d->device->name, &what, 0, -1);
 	}
 	if (k->supported && !supported)
 		manager_adopt(m, d, id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What was decided, kept for `fstunectl history`. */
 #include <string.h>
+#include "act/change-log.h"
 #include "manager-internal.h"
 
 /* Where the next entry goes; makes room by growing, then by going round. NULL: no memory. */
@@ -46,4 +47,11 @@ void manager_record(struct manager *m, const char *device, const struct decision
 		.uid = uid,
 	};
 	snprintf(e->device, sizeof(e->device), "%s", device);
+}
+
+void manager_note(struct manager *m, const char *device, const struct decision *d, int result,
+		  int64_t uid)
+{
+	change_log(device, d, result);
+	manager_record(m, device, d, result, uid);
 }

@@ -130,6 +130,10 @@ void manager_on_event(const struct fst_event *event, void *userdata);
 void manager_record(struct manager *m, const char *device, const struct decision *d, int result,
 		    int64_t uid);
 
+/* The same, and says it in the log: for what does not end in a write, which says it itself. */
+void manager_note(struct manager *m, const char *device, const struct decision *d, int result,
+		  int64_t uid);
+
 /* --- commands.c --- */
 
 extern const struct bus_ops manager_bus_ops;

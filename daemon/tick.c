@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tick: observe, decide, act, for each device, in that order. */
 #include <string.h>
-#include "act/change-log.h"
 #include "manager-internal.h"
 
 /* Ticks that events ask for are at least this far apart, so that a flood costs nothing. */
@@ -36,12 +35,10 @@ static bool is_notice(const struct decision *d)
 
 static void act(struct manager *m, struct managed *d, const struct decision *what)
 {
-	if (what->advice || is_notice(what)) {
-		change_log(d->device->name, what, 0);
-		manager_record(m, d->device->name, what, 0, -1);
-	} else {
+	if (what->advice || is_notice(what))
+		manager_note(m, d->device->name, what, 0, -1);
+	else
 		manager_apply(m, d, what);
-	}
 }
 
 static void decide(struct manager *m, struct managed *d, const struct sample *s)
