@@ -17,6 +17,7 @@ holder=
 
 # lease: held until release
 lease() {
+	rm -f "$tmp/lease" # what the last one said
 	perl -e 'open my $f, "<", $ARGV[0] or die; fcntl($f, 1024, 0) or die "F_SETLEASE: $!";
 		$SIG{IO} = "IGNORE"; $| = 1; print "held\n"; sleep 60' "$(knob "$stuck")" >"$tmp/lease" &
 	holder=$!
