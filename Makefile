@@ -39,7 +39,7 @@ ALL_CFLAGS  = -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -fno-common -pthread
 ifdef SANITIZE
 SAN        := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lm -pthread
+LDLIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -pthread
 # The compiler's target, so that a cross build gets it right, in libbpf's words (bpf_tracing.h).
 TRIPLET    := $(shell $(CC) -dumpmachine 2>/dev/null)
 BPF_ARCH   ?= $(shell echo $(TRIPLET) | sed -E 's/-.*//; s/x86_64|i.86/x86/; s/aarch64.*/arm64/; \
@@ -118,7 +118,7 @@ $(BUILD)/fstunectl: $(CLI_SRC:%.c=$(BUILD)/%.o) $(BASE_SRC:%.c=$(BUILD)/%.o)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka -lm -o $@
 
 # These run or contain the client.
 $(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl

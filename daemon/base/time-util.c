@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +92,7 @@ int parse_time_us(const char *s, uint64_t *ret)
 			us = u->us;
 		}
 		if (__builtin_mul_overflow(whole, us, &whole) ||
-		    __builtin_add_overflow(whole, (uint64_t)llround(fraction * (double)us),
+		    __builtin_add_overflow(whole, (uint64_t)(fraction * (double)us + 0.5),
 					   &whole) ||
 		    __builtin_add_overflow(sum, whole, &sum) || sum == USEC_INFINITY)
 			return -ERANGE;
