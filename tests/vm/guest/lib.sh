@@ -18,10 +18,18 @@ wait_for() {
 	done
 }
 
-# stop_process SIGNAL PID: and waits for its end; one that does not obey gets TERM, then KILL.
+# stop_process SIGNAL PID: and waits for its end. bpftrace overlooks a signal that does not interrupt
+# its waiting for events, so it is told again every 5 s, and after 30 s it is killed.
 stop_process() {
 	kill "-$1" "$2"
-	(sleep 15 && kill -TERM "$2" && sleep 10 && kill -KILL "$2") 2>/dev/null &
+	(
+		for _ in 1 2 3 4 5; do
+			sleep 5
+			kill "-$1" "$2" || exit
+		done
+		sleep 5
+		kill -KILL "$2"
+	) 2>/dev/null &
 	stop_watch=$!
 	stop_status=0
 	wait "$2" || stop_status=$?
