@@ -4,7 +4,7 @@
 # cost.sh ROUNDS SECONDS: mean run time of the daemon's programs beside bpftrace's for the same
 # measures (kernel.bpf_stats_enabled), for the hooks that a poor kernel lacks. Each round runs the
 # workload under one and then the other: whoever comes first after a sleep pays for cold caches,
-# so they must not run at once. /out/cost.tsv: owner, program, ns, runs. Wants a slow /dev/vda,
+# so they must not run at once. /out/cost.tsv: owner, program, ns, runs, round. Wants a slow /dev/vda,
 # fio, bpftrace, bpftool, jq, the daemon.
 . ./lib.sh
 . ./workload-shadow.sh
@@ -34,14 +34,14 @@ pair() {
 	pair jbd2_log_do_checkpoint checkpoint
 	pair wait_transaction_locked transaction_wait
 } >/tmp/peer.bt
-# load OWNER: the workload, and what the programs took meanwhile
+# load OWNER: the workload, and what the programs took meanwhile, in this round
 load() {
 	bpftool -j prog show | jq -c '[.[] | {id, t: (.run_time_ns // 0), n: (.run_cnt // 0)}]' >/tmp/before
 	workload_shadow $dir "$seconds" /tmp/victim.json
-	bpftool -j prog show | jq -r --arg owner "$1" --slurpfile before /tmp/before '
+	bpftool -j prog show | jq -r --arg owner "$1" --arg round "$rounds" --slurpfile before /tmp/before '
 		.[] | select(.run_cnt) | . as $p
 		| ([$before[0][] | select(.id == $p.id)] + [{t: 0, n: 0}])[0] as $b
-		| [$owner, .name, .run_time_ns - $b.t, .run_cnt - $b.n] | @tsv' >>/out/cost.tsv
+		| [$owner, .name, .run_time_ns - $b.t, .run_cnt - $b.n, $round] | @tsv' >>/out/cost.tsv
 }
 
 rounds=${1:-2}
@@ -60,8 +60,7 @@ while [ "$rounds" -gt 0 ]; do
 	pid=$!
 	wait_for 40 grep -qx ready /tmp/peer || bail_out "bpftrace does not start: $(cat /tmp/peer)"
 	load bpftrace
-	kill -INT $pid
-	wait $pid
+	stop_process INT $pid
 done
 sysctl -q kernel.bpf_stats_enabled=0
 check "there are figures" test -s /out/cost.tsv

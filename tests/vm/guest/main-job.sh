@@ -101,6 +101,7 @@ one() {
 	on) echo 1 >"$knob" && measure "$1" on && printf '\t-\t-\t-\n' ;;
 	auto) run_auto "$1" ;;
 	esac >>/out/runs.tsv
+	diag "$(tail -n 1 /out/runs.tsv)" # what there is, should a later run hang
 	umount "$dir"
 	check "round $1, $2: e2fsck finds nothing" e2fsck -fn /dev/vda
 }
