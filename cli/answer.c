@@ -52,6 +52,17 @@ struct json_object *answer_element(struct json_object *o, const char *key, size_
 	return json_object_array_get_idx(answer_get(o, key), i);
 }
 
+struct json_object *answer_knob(struct json_object *device, const char *name)
+{
+	for (size_t i = 0; i < answer_length(device, "knobs"); i++) {
+		struct json_object *k = answer_element(device, "knobs", i);
+
+		if (answer_is_str(k, "knob", name))
+			return k;
+	}
+	return NULL;
+}
+
 const char *answer_time(struct json_object *o, const char *key, char *buf)
 {
 	if (!answer_get(o, key))

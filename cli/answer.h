@@ -18,6 +18,9 @@ bool answer_bool(struct json_object *o, const char *key);
 size_t answer_length(struct json_object *o, const char *key);
 struct json_object *answer_element(struct json_object *o, const char *key, size_t i);
 
+/* Of a device, by name; NULL if it has no such knob. */
+struct json_object *answer_knob(struct json_object *device, const char *name);
+
 /* A member in microseconds as people write it, "-" for null. `buf` is TIME_STR_MAX bytes. */
 const char *answer_time(struct json_object *o, const char *key, char *buf);
 

@@ -19,14 +19,13 @@ static void copy(const char *s, char *ret)
 struct column_kind {
 	const char *name;
 	const char *heading;
-	const char *key; /* a string of the device; NULL: `cell` */
-	void (*cell)(struct json_object *device, char *ret);
+	const char *key;  /* a string of the device; NULL: `cell` */
+	const char *knob; /* for `cell`: which one is meant */
+	void (*cell)(struct json_object *device, struct json_object *knob, char *ret);
 };
 
-static void cell_knob(struct json_object *device, char *ret)
+static void cell_knob(_unused_ struct json_object *device, struct json_object *k, char *ret)
 {
-	struct json_object *k = answer_element(device, "knobs", 0);
-
 	if (answer_bool(k, "supported"))
 		snprintf(ret, CELL_MAX, "%s %s%s", answer_str(k, "value"),
 			 answer_str(k, "mode"), answer_bool(k, "busy") ? "..." : "");
@@ -34,35 +33,35 @@ static void cell_knob(struct json_object *device, char *ret)
 		strcpy(ret, "-");
 }
 
-static void cell_value(struct json_object *device, char *ret)
+static void cell_value(_unused_ struct json_object *device, struct json_object *k, char *ret)
 {
-	copy(answer_str(answer_element(device, "knobs", 0), "value"), ret);
+	copy(answer_str(k, "value"), ret);
 }
 
-static void cell_mode(struct json_object *device, char *ret)
+static void cell_mode(_unused_ struct json_object *device, struct json_object *k, char *ret)
 {
-	copy(answer_str(answer_element(device, "knobs", 0), "mode"), ret);
+	copy(answer_str(k, "mode"), ret);
 }
 
-static void cell_policy(struct json_object *device, char *ret)
+static void cell_policy(struct json_object *device, _unused_ struct json_object *k, char *ret)
 {
 	copy(answer_str(answer_get(device, "policy"), "state"), ret);
 }
 
 static const struct column_kind kinds[] = {
-	{ "DEVICE", "DEVICE", "device", NULL },
-	{ "MOUNTPOINT", "MOUNTED ON", "mountpoint", NULL },
-	{ "FSTYPE", "FS", "fstype", NULL },
-	{ "FORCE-COPY", "FORCE_COPY", NULL, cell_knob },
-	{ "VALUE", "VALUE", NULL, cell_value },
-	{ "MODE", "MODE", NULL, cell_mode },
-	{ "POLICY", "POLICY", NULL, cell_policy },
-	{ "DEV", "DEV", "dev", NULL },
-	{ "UUID", "UUID", "uuid", NULL },
-	{ "LABEL", "LABEL", "label", NULL },
-	{ "JOURNAL", "JOURNAL", "journal", NULL },
-	{ "STATE", "STATE", "verdict", NULL },
-	{ "VERDICT", "VERDICT", "verdict_text", NULL },
+	{ "DEVICE", "DEVICE", "device", NULL, NULL },
+	{ "MOUNTPOINT", "MOUNTED ON", "mountpoint", NULL, NULL },
+	{ "FSTYPE", "FS", "fstype", NULL, NULL },
+	{ "FORCE-COPY", "FORCE_COPY", NULL, "force_copy", cell_knob },
+	{ "VALUE", "VALUE", NULL, "force_copy", cell_value },
+	{ "MODE", "MODE", NULL, "force_copy", cell_mode },
+	{ "POLICY", "POLICY", NULL, "force_copy", cell_policy },
+	{ "DEV", "DEV", "dev", NULL, NULL },
+	{ "UUID", "UUID", "uuid", NULL, NULL },
+	{ "LABEL", "LABEL", "label", NULL, NULL },
+	{ "JOURNAL", "JOURNAL", "journal", NULL, NULL },
+	{ "STATE", "STATE", "verdict", NULL, NULL },
+	{ "VERDICT", "VERDICT", "verdict_text", NULL, NULL },
 };
 
 static const struct {
@@ -211,7 +210,7 @@ void column_cell(const struct column *c, struct json_object *status, struct json
 	if (c->measure)
 		cell_measure(c, status, device, ret);
 	else if (c->kind->cell)
-		c->kind->cell(device, ret);
+		c->kind->cell(device, answer_knob(device, c->kind->knob), ret);
 	else
 		copy(answer_str(device, c->kind->key), ret);
 }

@@ -130,6 +130,24 @@ static void print_policy(const struct term *t, struct json_object *p)
 		      (unsigned long long)answer_u64(p, "avoided_waits"));
 }
 
+/* What its policy is at; force_copy's has figures of its own, see print_policy(). */
+static void print_knob_policy(const struct term *t, struct json_object *k)
+{
+	struct json_object *p = answer_get(k, "policy");
+	char since[64], change[64], trial[64], buf[TIME_STR_MAX];
+
+	if (!answer_bool(k, "supported") || answer_is_str(k, "knob", "force_copy"))
+		return;
+	field(t, COLOUR_NONE, "", "policy: %s%s%s%s%s%s", answer_str(p, "state"),
+	      when(p, "state_for_us", " for ", "", since, sizeof(since)),
+	      when(p, "last_change_ago_us", "; last change ", " ago", change, sizeof(change)),
+	      when(p, "next_trial_in_us", "; next trial in ", "", trial, sizeof(trial)),
+	      *answer_str(p, "note") ? "; " : "", answer_str(p, "note"));
+	if (answer_get(p, "frozen"))
+		field(t, COLOUR_WARN, "Frozen", "%s: %s; for another %s", answer_str(k, "knob"),
+		      answer_str(p, "frozen"), answer_time(p, "frozen_for_us", buf));
+}
+
 static void print_service(const struct term *t, struct json_object *s, const char *name)
 {
 	struct json_object *reads = answer_get(s, "reads"), *writes = answer_get(s, "writes"),
@@ -325,8 +343,10 @@ void print_device(const struct args *a, const struct term *t, struct json_object
 	print_identity(t, d);
 	field(t, verdict_colour(verdict), "Verdict", "%s: %s", verdict,
 	      answer_str(d, "verdict_text"));
-	for (size_t i = 0; i < answer_length(d, "knobs"); i++)
+	for (size_t i = 0; i < answer_length(d, "knobs"); i++) {
 		print_knob(t, answer_element(d, "knobs", i));
+		print_knob_policy(t, answer_element(d, "knobs", i));
+	}
 	print_policy(t, answer_get(d, "policy"));
 	print_service(t, answer_get(d, "service"), "Requests");
 	print_service(t, answer_get(d, "journal_service"), "In journal");

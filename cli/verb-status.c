@@ -63,20 +63,29 @@ void print_daemon(_unused_ const struct args *a, const struct term *t,
 
 /* --- which devices, in which order --- */
 
-static bool is_tuned(struct json_object *device)
+static bool is_tuned(struct json_object *k)
 {
-	struct json_object *k = answer_element(device, "knobs", 0);
-
 	return answer_bool(k, "ours") || answer_is_str(k, "mode", "manual") ||
-	       (*answer_str(k, "value") && !answer_is_str(k, "value", "0"));
+	       (*answer_str(k, "value") &&
+		!answer_is_str(k, "value", answer_str(k, "initial")));
 }
 
-static bool is_in_trouble(struct json_object *device)
+static bool is_in_trouble(struct json_object *k)
 {
-	return (!answer_is_str(device, "verdict", "idle") &&
-		!answer_is_str(device, "verdict", "good")) ||
-	       answer_bool(answer_element(device, "knobs", 0), "stuck") ||
-	       answer_get(answer_get(device, "policy"), "frozen");
+	return answer_bool(k, "stuck") || answer_get(answer_get(k, "policy"), "frozen");
+}
+
+/* Tuned, or in trouble. */
+static bool is_of_interest(struct json_object *device)
+{
+	for (size_t i = 0; i < answer_length(device, "knobs"); i++) {
+		struct json_object *k = answer_element(device, "knobs", i);
+
+		if (is_tuned(k) || is_in_trouble(k))
+			return true;
+	}
+	return !answer_is_str(device, "verdict", "idle") &&
+	       !answer_is_str(device, "verdict", "good");
 }
 
 static int compare(const void *a, const void *b, void *column)
@@ -100,7 +109,7 @@ static struct json_object **choose(const struct args *a, struct json_object *sta
 	for (size_t i = 0; devices && i < all; i++) {
 		struct json_object *d = answer_element(status, "devices", i);
 
-		if (a->all || all <= MANY_DEVICES || is_tuned(d) || is_in_trouble(d))
+		if (a->all || all <= MANY_DEVICES || is_of_interest(d))
 			devices[n++] = d;
 	}
 	if (devices && sort)
@@ -225,6 +234,28 @@ struct verdicts {
 	struct json_object **devices;
 };
 
+/* A knob without a column that is not as a mount makes it. */
+static void print_tuned(const struct verdicts *v, struct json_object *k)
+{
+	const char *by = answer_str(k, "pinned_by"),
+		   *note = answer_str(answer_get(k, "policy"), "note");
+	_cleanup_free_ char *line = NULL, *clean = NULL;
+
+	if (answer_is_str(k, "knob", "force_copy") || !answer_bool(k, "supported") ||
+	    !is_tuned(k))
+		return;
+	if (asprintf(&line, "%s is %s, %s%s%s%s%s", answer_str(k, "knob"),
+		     answer_str(k, "value"), answer_str(k, "mode"), *by ? ", pinned by " : "",
+		     by, *note ? "; " : "", note) < 0)
+		line = NULL;
+	clean = line ? text_printable(line) : NULL;
+	if (!clean)
+		return;
+	fputs("  ", stdout);
+	text_wrapped(clean, 2, v->term->width);
+	putchar('\n');
+}
+
 /* Under each row, unless nothing happened to the device. */
 static void print_verdict(size_t row, void *userdata)
 {
@@ -232,6 +263,8 @@ static void print_verdict(size_t row, void *userdata)
 	struct json_object *d = v->devices[row];
 	_cleanup_free_ char *text = text_printable(answer_str(d, "verdict_text"));
 
+	for (size_t i = 0; i < answer_length(d, "knobs"); i++)
+		print_tuned(v, answer_element(d, "knobs", i));
 	if (!text || !*text || answer_is_str(d, "verdict", "idle"))
 		return;
 	printf("  %s", term_colour(v->term, verdict_colour(answer_str(d, "verdict"))));

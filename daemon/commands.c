@@ -38,7 +38,7 @@ static void view_device(struct manager *m, size_t i)
 	m->view_devices[i] = (struct device_view){
 		.device = d->device,
 		.model = d->model,
-		.force_copy = &d->policy.force_copy,
+		.policy = &d->policy,
 		.config = &d->config,
 		.knobs = d->knobs,
 		.measured = d->tracked,
@@ -48,7 +48,6 @@ static void view_device(struct manager *m, size_t i)
 		.n_outliers = copy_outliers(d, outliers),
 		.verdict = d->verdict,
 		.verdict_text = d->verdict_text,
-		.frozen = d->policy.force_copy.state == FC_FROZEN ? "too many changes" : NULL,
 	};
 }
 
@@ -109,32 +108,73 @@ static int add_waiter(struct manager *m, const struct device_id *id, enum knob_i
 	return 0;
 }
 
+static struct waiter *unlink_waiter(struct waiter **p)
+{
+	struct waiter *w = *p;
+
+	*p = w->next;
+	return w;
+}
+
+static void free_waiter(struct waiter *w)
+{
+	sd_bus_message_unref(w->message);
+	free(w);
+}
+
+static bool is_waiting(const struct manager *m, const sd_bus_message *message)
+{
+	for (const struct waiter *w = m->waiters; w; w = w->next)
+		if (w->message == message)
+			return true;
+	return false;
+}
+
+/* Whoever has an answer must not get another one. */
+static void forget_message(struct manager *m, const sd_bus_message *message)
+{
+	for (struct waiter **p = &m->waiters; *p;)
+		if ((*p)->message == message)
+			free_waiter(unlink_waiter(p));
+		else
+			p = &(*p)->next;
+}
+
+static struct waiter **find_waiter(struct manager *m, const struct device_id *id,
+				   enum knob_id knob)
+{
+	struct waiter **p = &m->waiters;
+
+	while (*p && !(device_id_equal(&(*p)->id, id) && (*p)->knob == knob))
+		p = &(*p)->next;
+	return p;
+}
+
+/* A message that asked for several changes is answered after the last, or the first failure. */
 static void answer_waiters(struct manager *m, const struct device_id *id, enum knob_id knob,
 			   int r, const char *text)
 {
-	for (struct waiter **p = &m->waiters; *p;) {
-		struct waiter *w = *p;
+	struct waiter **p;
 
-		if (!device_id_equal(&w->id, id) || w->knob != knob) {
-			p = &w->next;
-			continue;
+	while (*(p = find_waiter(m, id, knob))) {
+		struct waiter *w = unlink_waiter(p);
+
+		if (r < 0 || !is_waiting(m, w->message)) {
+			bus_reply(m->bus, w->message, r, text);
+			forget_message(m, w->message);
 		}
-		*p = w->next;
-		bus_reply(m->bus, w->message, r, text);
-		sd_bus_message_unref(w->message);
-		free(w);
+		free_waiter(w);
 	}
 }
 
 void manager_drop_waiters(struct manager *m)
 {
 	while (m->waiters) {
-		struct waiter *w = m->waiters;
+		struct waiter *w = unlink_waiter(&m->waiters);
 
-		m->waiters = w->next;
 		bus_reply(m->bus, w->message, -ESHUTDOWN, "fs-tuned is stopping");
-		sd_bus_message_unref(w->message);
-		free(w);
+		forget_message(m, w->message);
+		free_waiter(w);
 	}
 }
 
@@ -156,13 +196,11 @@ void manager_on_done(const struct device_id *id, const struct decision *d, int r
 		manager_adopt(m, managed, d->knob);
 }
 
-/* One change asked for by an administrator. 1: the message waits for its end. */
-static int change(struct manager *m, struct managed *d, enum knob_id knob, const char *to,
-		  const char *why, uid_t uid, sd_bus_message *message, sd_bus_error *error)
+/* May it be changed now? -errno with *error set if not. */
+static int check_change(struct manager *m, struct managed *d, enum knob_id knob,
+			sd_bus_error *error)
 {
 	struct knob_state *k = &d->knobs[knob];
-	struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
-	int r;
 
 	/* What somebody wrote since the last look must not pass for what is asked for. */
 	manager_check(m, d, knob);
@@ -173,28 +211,27 @@ static int change(struct manager *m, struct managed *d, enum knob_id knob, const
 		return sd_bus_error_setf(error, FSTUNED_ERROR_BUSY,
 					 "%s: a change of %s is in progress", d->device->name,
 					 knob_ops(knob)->name);
+	return 0;
+}
+
+/* One change asked for by an administrator, after check_change(). */
+static int change(struct manager *m, struct managed *d, enum knob_id knob, const char *to,
+		  const char *why, uid_t uid, sd_bus_error *error)
+{
+	struct knob_state *k = &d->knobs[knob];
+	struct decision what = { .knob = knob, .reason = REASON_ADMINISTRATOR };
+	int r;
+
 	snprintf(what.from, sizeof(what.from), "%s", k->value);
 	snprintf(what.to, sizeof(what.to), "%s", to);
 	snprintf(what.why, sizeof(what.why), "%s", why);
-	r = message ? add_waiter(m, &d->device->id, knob, message) : 0;
-	if (r == 0)
-		r = actuator_apply(m->actuator, d->device, k, &what, true, uid);
+	r = actuator_apply(m->actuator, d->device, k, &what, true, uid);
 	if (r < 0) {
-		/* The caller answers this message itself: it must not be answered twice. */
-		for (struct waiter **p = &m->waiters; *p; p = &(*p)->next)
-			if ((*p)->message == message) {
-				struct waiter *w = *p;
-
-				*p = w->next;
-				sd_bus_message_unref(w->message);
-				free(w);
-				break;
-			}
 		manager_record(m, d->device->name, &what, r, uid);
 		return sd_bus_error_setf(error, FSTUNED_ERROR_FAILED, "%s: %s not written: %s",
 					 d->device->name, knob_ops(knob)->name, strerror(-r));
 	}
-	return message ? 1 : 0;
+	return 0;
 }
 
 static int cmd_set(const struct device *device, const char *name, const char *value, uid_t uid,
@@ -204,6 +241,7 @@ static int cmd_set(const struct device *device, const char *name, const char *va
 	struct managed *d = manager_find_id(m, &device->id);
 	char canonical[KNOB_VALUE_MAX];
 	enum knob_id knob;
+	int r;
 
 	if (!d)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_DEVICE, "%s is gone",
@@ -214,7 +252,15 @@ static int cmd_set(const struct device *device, const char *name, const char *va
 		return sd_bus_error_setf(error, FSTUNED_ERROR_BAD_VALUE,
 					 "\"%s\" is no value of %s (%s)", value, name,
 					 knob_ops(knob)->unit);
-	return change(m, d, knob, canonical, "set with fstunectl", uid, message, error);
+	r = check_change(m, d, knob, error);
+	if (r == 0)
+		r = add_waiter(m, &d->device->id, knob, message);
+	if (r == 0)
+		r = change(m, d, knob, canonical, "set with fstunectl", uid, error);
+	if (r < 0)
+		/* The caller answers this message itself: it must not be answered twice. */
+		forget_message(m, message);
+	return r < 0 ? r : 1;
 }
 
 /* One device failing is no reason to leave the others; the first error is what is told. */
@@ -298,29 +344,62 @@ static int cmd_auto(const struct device *device, const char *name, uid_t uid,
 	return 0;
 }
 
+static int revert_knob(struct manager *m, struct managed *d, enum knob_id knob, uid_t uid,
+		       sd_bus_error *error)
+{
+	const struct knob_state *k = &d->knobs[knob];
+
+	return change(m, d, knob, *k->original ? k->original : k->value,
+		      "reverted with fstunectl", uid, error);
+}
+
+/* Every knob that there is; the message waits for all of them. */
+static int revert_device(struct manager *m, struct managed *d, uid_t uid,
+			 sd_bus_message *message, sd_bus_error *error)
+{
+	unsigned knobs = 0;
+	int r = 0;
+
+	for (enum knob_id knob = 0; knob < KNOB_MAX && r == 0; knob++) {
+		if (!d->knobs[knob].supported)
+			continue;
+		r = check_change(m, d, knob, error);
+		if (r == 0)
+			r = add_waiter(m, &d->device->id, knob, message);
+		knobs |= 1u << knob;
+	}
+	if (knobs == 0)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_UNSUPPORTED,
+					 "%s: there is no knob to revert", d->device->name);
+	for (enum knob_id knob = 0; knob < KNOB_MAX && r == 0; knob++)
+		if (knobs & 1u << knob)
+			r = revert_knob(m, d, knob, uid, error);
+	if (r < 0)
+		forget_message(m, message);
+	return r < 0 ? r : 1;
+}
+
 struct revert {
-	bool one; /* a device was named: say so if there is nothing to revert */
 	uid_t uid;
-	sd_bus_message *message;
 	sd_bus_error *error;
 };
 
+/* With all devices at once nobody can wait for each: the history tells. */
 static int revert_one(struct manager *m, struct managed *d, void *arg)
 {
 	const struct revert *v = arg;
 	int r = 0;
 
 	for (enum knob_id knob = 0; knob < KNOB_MAX; knob++) {
-		struct knob_state *k = &d->knobs[knob];
-		const char *to = *k->original ? k->original : k->value;
+		const struct knob_state *k = &d->knobs[knob];
+		sd_bus_error *error = sd_bus_error_is_set(v->error) ? NULL : v->error;
 		int q = 0;
 
-		/* With all devices at once nobody can wait for each: the history tells. */
-		if (v->one || (k->supported && *k->original))
-			q = change(m, d, knob, to, "reverted with fstunectl", v->uid,
-				   v->one ? v->message : NULL,
-				   sd_bus_error_is_set(v->error) ? NULL : v->error);
-		r = q != 0 && r >= 0 ? q : r;
+		if (k->supported && *k->original)
+			q = check_change(m, d, knob, error);
+		if (q == 0 && k->supported && *k->original)
+			q = revert_knob(m, d, knob, v->uid, error);
+		r = q < 0 && r == 0 ? q : r;
 	}
 	return r;
 }
@@ -328,14 +407,16 @@ static int revert_one(struct manager *m, struct managed *d, void *arg)
 static int cmd_revert(const struct device *device, uid_t uid, sd_bus_message *message,
 		      sd_bus_error *error, void *userdata)
 {
-	struct revert v = {
-		.one = device != NULL,
-		.uid = uid,
-		.message = message,
-		.error = error,
-	};
+	struct manager *m = userdata;
+	struct managed *d = device ? manager_find_id(m, &device->id) : NULL;
+	struct revert v = { .uid = uid, .error = error };
 
-	return each_device(userdata, device, revert_one, &v);
+	if (!device)
+		return each_device(m, NULL, revert_one, &v);
+	if (!d)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_NO_DEVICE, "%s is gone",
+					 device->name);
+	return revert_device(m, d, uid, message, error);
 }
 
 static int cmd_pause(uint64_t usec, uid_t uid, void *userdata)

@@ -46,7 +46,7 @@ static const void *value_base(const struct config *c, const struct config_origin
 	if (o->device < 0)
 		return config_key_base(o->key, (struct config *)c);
 	d = &c->devices[o->device];
-	return d->set & UINT32_C(1) << (o->key - config_keys) ? &d->policy : NULL;
+	return d->set & UINT64_C(1) << (o->key - config_keys) ? &d->policy : NULL;
 }
 
 static int add_setting(struct json_object *settings, const struct config *c,

@@ -11,7 +11,7 @@
 #define CONFIG_LINE_MAX 2048     /* bytes of one line, its continuations included */
 #define CONFIG_DEVICES_MAX 1024  /* [Device X] sections */
 #define CONFIG_WARNINGS_MAX 10   /* logged per file; the rest is counted */
-#define CONFIG_KEYS_MAX 32       /* bits of config_device.set */
+#define CONFIG_KEYS_MAX 64       /* bits of config_device.set */
 #define CONFIG_VALUE_STR_MAX 128 /* any value as text */
 
 enum config_scope {
@@ -20,14 +20,14 @@ enum config_scope {
 };
 
 enum config_type {
-	CONFIG_TIME,       /* uint64_t, us; min and max in us */
-	CONFIG_UNSIGNED,   /* unsigned */
-	CONFIG_PERCENT,    /* double, percent; "10%" or "10" */
-	CONFIG_SHARE,      /* double, 1 is 100 %; min and max in percent; "10%" or "0.1" */
-	CONFIG_RATE,       /* double, per second */
-	CONFIG_MODE,       /* bool observe_only: "auto", "observe" */
-	CONFIG_LOG_LEVEL,  /* int, syslog level */
-	CONFIG_FORCE_COPY, /* knob mode and pinned value: "auto", "observe", "0", "1" */
+	CONFIG_TIME,      /* uint64_t, us; min and max in us */
+	CONFIG_UNSIGNED,  /* unsigned */
+	CONFIG_PERCENT,   /* double, percent; "10%" or "10" */
+	CONFIG_SHARE,     /* double, 1 is 100 %; min and max in percent; "10%" or "0.1" */
+	CONFIG_RATE,      /* double, per second */
+	CONFIG_MODE,      /* bool observe_only: "auto", "observe" */
+	CONFIG_LOG_LEVEL, /* int, syslog level */
+	CONFIG_SWITCH,    /* struct knob_setting of a switch: "auto", "observe", "0", "1" */
 };
 
 struct config_key {
@@ -57,8 +57,8 @@ void *config_key_base(const struct config_key *k, struct config *c);
 struct config_device {
 	char *pattern;
 	struct policy_config policy; /* only what is in `set` counts */
-	uint32_t set;                /* bit per index of config_keys */
-	uint32_t reset;              /* assigned the empty string: as [Policy] has it */
+	uint64_t set;                /* bit per index of config_keys */
+	uint64_t reset;              /* assigned the empty string: as [Policy] has it */
 };
 
 struct config_origin {

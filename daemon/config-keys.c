@@ -27,7 +27,7 @@ const struct config_key config_keys[] = {
 	MANAGER("LogLevel", CONFIG_LOG_LEVEL, log_level, 0, 0),
 	MANAGER("HistorySize", CONFIG_UNSIGNED, history_size, 1, 10000),
 
-	POLICY("ForceCopy", CONFIG_FORCE_COPY, force_copy_mode, 0, 0),
+	POLICY("ForceCopy", CONFIG_SWITCH, knob[KNOB_FORCE_COPY], 0, 0),
 	POLICY("ForceCopyStall", CONFIG_TIME, stall_us_per_s, 1, HOUR),
 	POLICY("ForceCopyWindow", CONFIG_TIME, stall_window_us, SEC, HOUR),
 	POLICY("ForceCopyLongWait", CONFIG_TIME, long_wait_us, MSEC, DAY),
@@ -38,7 +38,7 @@ const struct config_key config_keys[] = {
 	POLICY("ForceCopyTrialInterval", CONFIG_TIME, trial_interval_us, SEC, 30 * DAY),
 	POLICY("ForceCopyTrialIntervalMax", CONFIG_TIME, trial_interval_max_us, SEC, 365 * DAY),
 	POLICY("ChangeInterval", CONFIG_TIME, change_interval_us, 0, DAY),
-	POLICY("ChangesMax", CONFIG_UNSIGNED, changes_max, 1, FC_CHANGES_MAX),
+	POLICY("ChangesMax", CONFIG_UNSIGNED, changes_max, 1, CHANGES_KEPT),
 	POLICY("ChangesWindow", CONFIG_TIME, changes_window_us, SEC, 30 * DAY),
 	POLICY("Freeze", CONFIG_TIME, freeze_us, SEC, 365 * DAY),
 	POLICY("MemoryPressureMax", CONFIG_PERCENT, memory_pressure_max, 0, 100),
@@ -179,15 +179,12 @@ static int parse_log_level(int *to, const char *value, char *why, size_t why_siz
 	return 0;
 }
 
-static int parse_force_copy(struct policy_config *to, const char *value, char *why,
-			    size_t why_size)
+static int parse_switch(struct knob_setting *to, const char *value, char *why, size_t why_size)
 {
 	if (strcmp(value, "auto") == 0 || strcmp(value, "observe") == 0) {
-		to->force_copy_mode = *value == 'a' ? KNOB_AUTO : KNOB_OBSERVE;
-		to->force_copy_value[0] = '\0';
+		*to = (struct knob_setting){ .mode = *value == 'a' ? KNOB_AUTO : KNOB_OBSERVE };
 	} else if (strcmp(value, "0") == 0 || strcmp(value, "1") == 0) {
-		to->force_copy_mode = KNOB_MANUAL;
-		snprintf(to->force_copy_value, sizeof(to->force_copy_value), "%s", value);
+		*to = (struct knob_setting){ .mode = KNOB_MANUAL, .value = { *value } };
 	} else {
 		snprintf(why, why_size, "auto, observe, 0 or 1");
 		return -EINVAL;
@@ -215,8 +212,8 @@ int config_key_parse(const struct config_key *k, void *base, const char *value, 
 		return parse_mode(f, value, why, why_size);
 	case CONFIG_LOG_LEVEL:
 		return parse_log_level(f, value, why, why_size);
-	case CONFIG_FORCE_COPY:
-		return parse_force_copy(base, value, why, why_size);
+	case CONFIG_SWITCH:
+		return parse_switch(f, value, why, why_size);
 	}
 	return -EINVAL;
 }
@@ -225,8 +222,8 @@ int config_key_parse(const struct config_key *k, void *base, const char *value, 
 
 char *config_key_format(const struct config_key *k, const void *base, char *buf, size_t size)
 {
-	const struct policy_config *policy = base;
 	const void *f = const_field(k, base);
+	const struct knob_setting *knob = f;
 
 	switch (k->type) {
 	case CONFIG_TIME:
@@ -249,12 +246,10 @@ char *config_key_format(const struct config_key *k, const void *base, char *buf,
 	case CONFIG_LOG_LEVEL:
 		snprintf(buf, size, "%s", log_level_to_string(*(const int *)f));
 		break;
-	case CONFIG_FORCE_COPY:
-		if (policy->force_copy_mode == KNOB_MANUAL)
-			snprintf(buf, size, "%s", policy->force_copy_value);
-		else
-			snprintf(buf, size, "%s",
-				 policy->force_copy_mode == KNOB_AUTO ? "auto" : "observe");
+	case CONFIG_SWITCH:
+		snprintf(buf, size, "%s",
+			 knob->mode == KNOB_MANUAL ? knob->value
+						   : knob_mode_to_string(knob->mode));
 		break;
 	}
 	return buf;
@@ -263,19 +258,15 @@ char *config_key_format(const struct config_key *k, const void *base, char *buf,
 void config_key_copy(const struct config_key *k, void *to, const void *from)
 {
 	static const size_t sizes[] = {
-		[CONFIG_TIME] = sizeof(uint64_t),  [CONFIG_UNSIGNED] = sizeof(unsigned),
-		[CONFIG_PERCENT] = sizeof(double), [CONFIG_SHARE] = sizeof(double),
-		[CONFIG_RATE] = sizeof(double),    [CONFIG_MODE] = sizeof(bool),
+		[CONFIG_TIME] = sizeof(uint64_t),
+		[CONFIG_UNSIGNED] = sizeof(unsigned),
+		[CONFIG_PERCENT] = sizeof(double),
+		[CONFIG_SHARE] = sizeof(double),
+		[CONFIG_RATE] = sizeof(double),
+		[CONFIG_MODE] = sizeof(bool),
 		[CONFIG_LOG_LEVEL] = sizeof(int),
+		[CONFIG_SWITCH] = sizeof(struct knob_setting),
 	};
 
-	if (k->type == CONFIG_FORCE_COPY) {
-		struct policy_config *t = to;
-		const struct policy_config *f = from;
-
-		t->force_copy_mode = f->force_copy_mode;
-		memcpy(t->force_copy_value, f->force_copy_value, sizeof(t->force_copy_value));
-	} else {
-		memcpy(field(k, to), const_field(k, from), sizes[k->type]);
-	}
+	memcpy(field(k, to), const_field(k, from), sizes[k->type]);
 }

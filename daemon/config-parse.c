@@ -121,7 +121,7 @@ static int assign(struct parser *p, const struct config_key *k, const char *valu
 	struct config *c = p->c;
 	bool in_device = p->section == SECTION_DEVICE;
 	struct config_device *d = in_device ? &c->devices[c->n_devices - 1] : NULL;
-	uint32_t bit = UINT32_C(1) << (k - config_keys);
+	uint64_t bit = UINT64_C(1) << (k - config_keys);
 	char why[256];
 
 	if (!*value && !in_device) {

@@ -300,9 +300,9 @@ void config_for_device(const struct config *c, const struct device *d,
 		if (!config_device_matches(section->pattern, d))
 			continue;
 		for (size_t k = 0; k < config_n_keys; k++) {
-			if (section->set & UINT32_C(1) << k)
+			if (section->set & UINT64_C(1) << k)
 				config_key_copy(&config_keys[k], ret, &section->policy);
-			else if (section->reset & UINT32_C(1) << k)
+			else if (section->reset & UINT64_C(1) << k)
 				config_key_copy(&config_keys[k], ret, &c->policy);
 		}
 	}

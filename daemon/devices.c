@@ -59,11 +59,9 @@ void manager_apply(struct manager *m, struct managed *d, const struct decision *
 }
 
 static enum knob_mode configured(const struct manager *m, const struct managed *d,
-				 enum knob_id id, const char **ret_value)
+				 enum knob_id id)
 {
-	enum knob_mode mode = policy_ops(id)->configured(&d->config, ret_value);
-
-	return manager_observe_only(m) ? KNOB_OBSERVE : mode;
+	return manager_observe_only(m) ? KNOB_OBSERVE : d->config.knob[id].mode;
 }
 
 /* A value that the configuration decides: pinned, or to be given back. */
@@ -71,8 +69,8 @@ static void apply_configured(struct manager *m, struct managed *d, enum knob_id 
 {
 	struct knob_state *k = &d->knobs[id];
 	struct decision what = found(k, REASON_CONFIGURED, k->value);
-	const char *to;
-	enum knob_mode mode = configured(m, d, id, &to);
+	enum knob_mode mode = configured(m, d, id);
+	const char *to = d->config.knob[id].value;
 
 	if (!k->supported || k->busy)
 		return;
@@ -95,7 +93,6 @@ void manager_adopt(struct manager *m, struct managed *d, enum knob_id id)
 {
 	struct knob_state *k = &d->knobs[id];
 	bool known = k->supported && k->ours;
-	const char *value;
 
 	k->id = id;
 	if (k->busy) {
@@ -104,8 +101,7 @@ void manager_adopt(struct manager *m, struct managed *d, enum knob_id id)
 		return;
 	}
 	d->adopt_again &= ~(1u << id);
-	if (actuator_adopt(m->actuator, d->device, configured(m, d, id, &value), k) > 0 &&
-	    !known) {
+	if (actuator_adopt(m->actuator, d->device, configured(m, d, id), k) > 0 && !known) {
 		struct decision what = found(k, REASON_ADOPTED, k->value);
 
 		snprintf(what.why, sizeof(what.why), "a former run had set it (before: %s)",

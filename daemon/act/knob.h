@@ -7,13 +7,15 @@
 #include "../observe/device.h"
 
 struct knob_ops {
-	const char *name;    /* "force_copy" */
-	const char *unit;    /* what a value is: "0|1" */
-	const char *initial; /* value after a mount, before anybody wrote */
+	const char *name; /* "force_copy" */
+	const char *unit; /* what a value is: "0|1" */
+	const char
+		*initial;  /* where it is offered: value after a mount, before anybody wrote */
+	const char *place; /* below sysroot: where files of this knob are, none elsewhere */
 	/*
 	 * Is it there for this device? 0, or -errno with one line in why: -ENODEV (no journal),
-	 * -ENOENT (kernel has none), -EINVAL (journal name that is none), -EROFS, -EACCES. On
-	 * 0, path is where it is.
+	 * -ENOENT (kernel has none), -EOPNOTSUPP (the file system lacks what it needs), -EINVAL
+	 * (a name that is none), -EROFS, -EACCES. On 0, path is where it is.
 	 */
 	int (*probe)(const struct device *d, const char *sysroot, char *path, size_t path_size,
 		     char *why, size_t why_size);
@@ -22,7 +24,8 @@ struct knob_ops {
 	int (*write)(const char *path, const char *value);
 	/* -EINVAL unless a value of this knob; canonical form into ret. */
 	int (*parse)(const char *s, char ret[static KNOB_VALUE_MAX]);
-	const char *cost; /* what turning it on costs, one sentence */
+	const char *cost;    /* what turning it on costs, one sentence */
+	const char *missing; /* how to get it where it is not offered, a clause */
 };
 
 extern const struct knob_ops knob_force_copy;

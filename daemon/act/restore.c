@@ -7,11 +7,12 @@
 #include "actuator-internal.h"
 #include "change-log.h"
 
-static bool path_is_below(const char *path, const char *sysroot)
+static bool path_is_place(const char *path, const char *sysroot, enum knob_id knob)
 {
+	const char *place = knob_ops(knob)->place;
 	size_t n = strlen(sysroot);
 
-	return strncmp(path, sysroot, n) == 0 && strncmp(path + n, "/proc/fs/", 9) == 0;
+	return strncmp(path, sysroot, n) == 0 && strncmp(path + n, place, strlen(place)) == 0;
 }
 
 /* 1: the mount that the entry is about is there, and its file one that a knob can be. 0,
@@ -28,7 +29,7 @@ static int is_there(const struct ledger_entry *e, const char *sysroot)
 			  knob_ops(e->knob)->name);
 		return 0;
 	}
-	if (!path_is_below(e->path, sysroot)) {
+	if (!path_is_place(e->path, sysroot, e->knob)) {
 		log_warning("%s: %s is no place of a knob, left alone", e->device, e->path);
 		return 0;
 	}
@@ -198,7 +199,8 @@ int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shut
 	_cleanup_(ledger_close) struct ledger ledger = { 0 };
 	int r;
 
-	/* None of today's knobs is a reconfiguration: a write to /proc is right at any time. */
+	/* None of today's knobs is a reconfiguration: a write to /proc or /sys is right at any
+	 * time. */
 	(void)shutting_down;
 	r = sysroot_resolve(sysroot, &root);
 	if (r < 0)

@@ -63,44 +63,23 @@ static bool is_on(const struct knob_view *k)
 	return strcmp(k->value, OFF) != 0;
 }
 
-static unsigned recent_changes(const struct fc_call *x)
-{
-	const struct policy_force_copy *p = x->p;
-	unsigned n = 0, kept = p->n_changes < FC_CHANGES_MAX ? p->n_changes : FC_CHANGES_MAX;
-
-	for (unsigned i = 0; i < kept; i++)
-		if (x->now - p->changes_us[i] < x->c->changes_window_us)
-			n++;
-	return n;
-}
-
 static bool too_soon(const struct fc_call *x)
 {
-	return x->p->last_change_us > 0 &&
-	       x->now - x->p->last_change_us < x->c->change_interval_us;
+	return changes_too_soon(&x->p->changes, x->c, x->now);
 }
 
 static void fill(const struct fc_call *x, const char *to, enum reason reason)
 {
-	x->ret->knob = KNOB_FORCE_COPY;
-	memcpy(x->ret->from, x->k->value, sizeof(x->ret->from));
-	snprintf(x->ret->to, sizeof(x->ret->to), "%s", to);
-	x->ret->reason = reason;
-	x->ret->advice = false;
+	decision_fill(x->ret, KNOB_FORCE_COPY, x->k, to, reason);
 }
 
 /* On: what flaps is needed time and again, and the waits are what people notice. */
-static int freeze(const struct fc_call *x, unsigned changes)
+static int freeze(const struct fc_call *x)
 {
-	char window[TIME_STR_MAX], lasting[TIME_STR_MAX];
-
 	x->p->state = FC_FROZEN;
 	x->p->since_us = x->now;
-	x->p->frozen_until_us = x->now + x->c->freeze_us;
 	fill(x, ON, REASON_FROZEN);
-	snprintf(x->ret->why, sizeof(x->ret->why), "%u changes in %s: stays %s for %s", changes,
-		 format_time_us(window, sizeof(window), x->c->changes_window_us), x->ret->to,
-		 format_time_us(lasting, sizeof(lasting), x->c->freeze_us));
+	changes_freeze(&x->p->changes, x->c, x->now, x->ret);
 	return 1;
 }
 
@@ -109,13 +88,10 @@ static int change(const struct fc_call *x, const char *to, enum reason reason,
 		  enum fc_state state)
 {
 	struct policy_force_copy *p = x->p;
-	unsigned recent = recent_changes(x);
 
-	if (reason != REASON_MEMORY &&
-	    (recent >= x->c->changes_max || recent == FC_CHANGES_MAX))
-		return freeze(x, recent);
-	p->changes_us[p->n_changes++ % FC_CHANGES_MAX] = x->now;
-	p->last_change_us = x->now;
+	if (reason != REASON_MEMORY && changes_too_many(&p->changes, x->c, x->now, 1))
+		return freeze(x);
+	changes_note(&p->changes, x->now);
 	p->last_reason = reason;
 	p->state = state;
 	p->since_us = x->now;
@@ -146,22 +122,14 @@ static int step_memory(const struct fc_call *x)
 	return change(x, OFF, REASON_MEMORY, p->state == FC_FROZEN ? FC_FROZEN : FC_OFF);
 }
 
-/* `us` doubled `times` times, at most `max`, at least itself. */
-static uint64_t doubled(uint64_t us, unsigned times, uint64_t max)
-{
-	while (times-- > 0 && us < max)
-		us = us > max / 2 ? max : us * 2;
-	return us;
-}
-
 /* Failures beyond those that still make a difference are not counted, so that they can be
  * forgiven. */
 static void note_failure(const struct fc_call *x)
 {
 	uint64_t max = x->c->trial_interval_max_us;
 
-	if (doubled(x->c->trial_interval_us, x->p->failures, max) < max ||
-	    doubled(x->c->quiet_us, x->p->failures, max) < max)
+	if (doubled_us(x->c->trial_interval_us, x->p->failures, max) < max ||
+	    doubled_us(x->c->quiet_us, x->p->failures, max) < max)
 		x->p->failures++;
 }
 
@@ -181,7 +149,7 @@ static void begin_on(struct policy_force_copy *p, const struct policy_config *c,
 		     uint64_t now_us)
 {
 	p->trial_interval_us =
-		doubled(c->trial_interval_us, p->failures, c->trial_interval_max_us);
+		doubled_us(c->trial_interval_us, p->failures, c->trial_interval_max_us);
 	p->next_trial_us = now_us + p->trial_interval_us;
 	p->judged_us = now_us;
 	p->judged_avoided = 0;
@@ -293,7 +261,8 @@ static int step_on(const struct fc_call *x)
 {
 	struct policy_force_copy *p = x->p;
 	struct fc_window w = fc_window_sum(x);
-	uint64_t quiet_us = doubled(x->c->quiet_us, p->failures, x->c->trial_interval_max_us);
+	uint64_t quiet_us =
+		doubled_us(x->c->quiet_us, p->failures, x->c->trial_interval_max_us);
 	double avoided_per_s = 0;
 	bool doubtful = is_doubtful(x, &avoided_per_s);
 
@@ -342,7 +311,7 @@ static void take_over(struct policy_force_copy *p, const struct policy_config *c
 {
 	p->state = FC_ON;
 	p->since_us = now_us;
-	p->last_change_us = now_us;
+	p->changes.last_us = now_us;
 	p->quiet_since_us = 0;
 	p->quiet_avoided = 0;
 	p->load_blocks_per_s = 0;
@@ -368,9 +337,9 @@ static void resynchronise(const struct fc_call *x)
 	struct policy_force_copy *p = x->p;
 
 	if (p->state == FC_FROZEN) {
-		if (x->now < p->frozen_until_us)
+		if (x->now < p->changes.frozen_until_us)
 			return;
-		p->n_changes = 0;
+		changes_thaw(&p->changes);
 		p->state = FC_OFF;
 		p->since_us = x->now;
 	}

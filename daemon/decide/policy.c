@@ -5,8 +5,7 @@
 
 /* Right for a laptop and for a database host: each says why it is what it is. */
 const struct policy_config policy_config_default = {
-	.force_copy_mode = KNOB_AUTO,
-	.force_copy_value = "",
+	.knob[KNOB_FORCE_COPY] = { .mode = KNOB_AUTO },
 	/* 1 % of one task's time: under it nobody notices, and copying would cost for nothing.
 	 */
 	.stall_us_per_s = 10 * USEC_PER_MSEC,
@@ -92,6 +91,16 @@ const char *fc_state_to_string(enum fc_state s)
 	return (size_t)s < ELEMENTSOF(names) ? names[s] : "unknown";
 }
 
+void decision_fill(struct decision *ret, enum knob_id knob, const struct knob_view *k,
+		   const char *to, enum reason reason)
+{
+	ret->knob = knob;
+	memcpy(ret->from, k->value, sizeof(ret->from));
+	snprintf(ret->to, sizeof(ret->to), "%s", to);
+	ret->reason = reason;
+	ret->advice = false;
+}
+
 static int decide_force_copy(struct policy_state *p, const struct policy_config *c,
 			     const struct sample *s, const struct knob_view *k,
 			     struct decision *ret)
@@ -105,18 +114,25 @@ static void adopt_force_copy(struct policy_state *p, const struct policy_config 
 	policy_force_copy_adopt(&p->force_copy, c, now_us);
 }
 
-static enum knob_mode configured_force_copy(const struct policy_config *c,
-					    const char **ret_value)
+static void summarise_force_copy(const struct policy_state *p, struct policy_summary *ret)
 {
-	*ret_value = c->force_copy_value;
-	return c->force_copy_mode;
+	const struct policy_force_copy *fc = &p->force_copy;
+
+	*ret = (struct policy_summary){
+		.state = fc_state_to_string(fc->state),
+		.since_us = fc->since_us,
+		.last_change_us = fc->changes.last_us,
+		.next_trial_us = fc->next_trial_us,
+		.trial_interval_us = fc->trial_interval_us,
+		.frozen_until_us = fc->state == FC_FROZEN ? fc->changes.frozen_until_us : 0,
+	};
 }
 
 const struct policy_ops *policy_ops(enum knob_id id)
 {
 	static const struct policy_ops table[KNOB_MAX] = {
 		[KNOB_FORCE_COPY] = { decide_force_copy, adopt_force_copy,
-				      configured_force_copy },
+				      summarise_force_copy },
 	};
 
 	return &table[id];

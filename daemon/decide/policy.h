@@ -7,6 +7,7 @@
 #define FSTUNED_DECIDE_POLICY_H
 
 #include "../base/units.h"
+#include "changes.h"
 #include "model.h"
 
 enum knob_id {
@@ -34,9 +35,14 @@ struct knob_view {
 	bool busy;                  /* a write is in progress */
 };
 
+/* ForceCopy=, ...: what the configuration says of a knob. */
+struct knob_setting {
+	enum knob_mode mode;
+	char value[KNOB_VALUE_MAX]; /* with KNOB_MANUAL: the pinned value */
+};
+
 struct policy_config {
-	enum knob_mode force_copy_mode;
-	char force_copy_value[KNOB_VALUE_MAX]; /* with KNOB_MANUAL: the pinned value */
+	struct knob_setting knob[KNOB_MAX];
 	uint64_t stall_us_per_s;  /* ForceCopyStall: waiting per second of time that is too much
 				   */
 	uint64_t stall_window_us; /* ForceCopyWindow: over which that is taken */
@@ -102,6 +108,10 @@ struct decision {
 	char why[DECISION_WHY_MAX]; /* one line with the figures: cost, price */
 };
 
+/* All but `why`; from is what the knob is. */
+void decision_fill(struct decision *ret, enum knob_id knob, const struct knob_view *k,
+		   const char *to, enum reason reason);
+
 /* --- force_copy --- */
 
 enum fc_state {
@@ -114,13 +124,12 @@ enum fc_state {
 const char *fc_state_to_string(enum fc_state s); /* "off", "on", "trial", "frozen" */
 
 #define FC_WINDOW_PARTS 8
-#define FC_CHANGES_MAX 32
 
 /* One per device; zero-initialise. Plain values: may be copied and compared. */
 struct policy_force_copy {
 	enum fc_state state;
+	struct changes changes;
 	uint64_t since_us;          /* state's begin */
-	uint64_t last_change_us;    /* 0: none */
 	unsigned failures;          /* trials that failed, less what time has forgiven */
 	uint64_t tried_us;          /* end of the last trial that went well; 0: none */
 	uint64_t calm_since_us;     /* off and without need since, as far as not forgiven yet */
@@ -139,9 +148,6 @@ struct policy_force_copy {
 				     learned */
 	uint64_t
 		stall_before_us_per_s; /* waiting per second when it was turned on; 0 unknown */
-	uint64_t changes_us[FC_CHANGES_MAX]; /* times of recent changes, ring */
-	unsigned n_changes;
-	uint64_t frozen_until_us;
 	/* stall over stall_window_us, in parts */
 	struct {
 		uint64_t end_us, wait_us, span_us, count, max_us, blocks;
@@ -176,14 +182,27 @@ struct policy_state {
 	struct policy_force_copy force_copy;
 };
 
+/* What all policies can say of themselves; times are the samples', 0: none. */
+struct policy_summary {
+	const char *state;
+	uint64_t since_us;
+	uint64_t last_change_us;
+	uint64_t next_trial_us;
+	uint64_t trial_interval_us;
+	uint64_t frozen_until_us;    /* 0: not frozen */
+	char note[DECISION_WHY_MAX]; /* what was learned last, for people; "": nothing */
+};
+
 struct policy_ops {
 	/* As policy_force_copy(). */
 	int (*decide)(struct policy_state *p, const struct policy_config *c,
 		      const struct sample *s, const struct knob_view *k, struct decision *ret);
-	/* The knob is on, and from now on the policy's: as if it had just been turned on. */
+	/*
+	 * The knob has another value than after a mount, and is the policy's from now on: as if
+	 * that had just been decided.
+	 */
 	void (*adopt)(struct policy_state *p, const struct policy_config *c, uint64_t now_us);
-	/* What the configuration says; *ret_value is the pinned value with KNOB_MANUAL. */
-	enum knob_mode (*configured)(const struct policy_config *c, const char **ret_value);
+	void (*summarise)(const struct policy_state *p, struct policy_summary *ret);
 };
 
 /* Never NULL for a valid id. */

@@ -270,10 +270,7 @@ static void check_knob(struct doc *j, const struct view *v, enum knob_id id)
 			check(j, name, OK, NULL, "offered on %s", devices);
 		else
 			check(j, name, NOTE,
-			      v->devices[i].device->has_journal
-				      ? "patched kernel modules give it, so far for Debian's "
-					"6.1: see patches/README.md"
-				      : NULL,
+			      v->devices[i].device->has_journal ? knob_ops(id)->missing : NULL,
 			      "not offered on %s: %s", devices, k->why);
 	}
 }

@@ -6,6 +6,7 @@
 #include "status-internal.h"
 
 #define DECISIONS_SHOWN 5
+#define FROZEN "too many changes" /* the one reason there is */
 
 static uint64_t us(uint64_t ns)
 {
@@ -33,8 +34,7 @@ static void put_identity_deep(struct doc *j, const struct device *d)
 	doc_u64(j, "block_bytes", d->block_size);
 }
 
-/* The last minute of a measure. */
-static void put_window(struct doc *j, const struct hist *h, uint64_t span_us)
+void status_put_window(struct doc *j, const struct hist *h, uint64_t span_us)
 {
 	double span_s = (double)span_us / USEC_PER_SEC;
 
@@ -64,7 +64,7 @@ static void put_measures(struct doc *j, const struct view *v, const struct devic
 		if (window.count == 0 && (!deep || !total || total->count == 0))
 			continue;
 		doc_open_object(j, measure_to_string(m));
-		put_window(j, &window, span_us);
+		status_put_window(j, &window, span_us);
 		if (deep && total) {
 			doc_u64(j, "total_count", total->count);
 			doc_u64(j, "total_time_us", us(total->sum_ns));
@@ -152,24 +152,55 @@ static void put_pressure(struct doc *j, const struct model *m)
 		doc_double(j, "memory_pressure_percent", percent);
 }
 
+/* The part that is of every knob. */
+static void put_summary(struct doc *j, const struct view *v, const struct policy_summary *s)
+{
+	doc_open_object(j, "policy");
+	doc_str(j, "state", s->state);
+	doc_str(j, "frozen", s->frozen_until_us ? FROZEN : NULL);
+	put_ago(j, "state_for_us", v->now_us, s->since_us);
+	put_ago(j, "last_change_ago_us", v->now_us, s->last_change_us);
+	put_ahead(j, "next_trial_in_us", v->now_us, s->next_trial_us);
+	doc_u64(j, "trial_interval_us", s->trial_interval_us);
+	put_ahead(j, "frozen_for_us", v->now_us, s->frozen_until_us);
+	doc_str(j, "note", *s->note ? s->note : NULL);
+	doc_close(j);
+}
+
+static void put_knobs(struct doc *j, const struct view *v, const struct device_view *dv)
+{
+	doc_open_array(j, "knobs");
+	for (enum knob_id id = 0; id < KNOB_MAX; id++) {
+		struct policy_summary s;
+
+		policy_ops(id)->summarise(dv->policy, &s);
+		doc_open_object(j, NULL);
+		status_put_knob(j, &dv->knobs[id]);
+		put_summary(j, v, &s);
+		doc_close(j);
+	}
+	doc_close(j);
+}
+
+/* force_copy's, with the figures that it goes by. */
 static void put_policy(struct doc *j, const struct view *v, const struct device_view *dv,
 		       bool deep)
 {
-	const struct policy_force_copy *p = dv->force_copy;
+	const struct policy_force_copy *p = &dv->policy->force_copy;
 
 	doc_open_object(j, "policy");
 	doc_str(j, "state", fc_state_to_string(p->state));
 	doc_u64(j, "stall_us_per_s",
 		policy_force_copy_stall_us_per_s(p, dv->config, v->now_us));
 	doc_u64(j, "stall_limit_us_per_s", dv->config->stall_us_per_s);
-	doc_str(j, "frozen", dv->frozen);
+	doc_str(j, "frozen", p->state == FC_FROZEN ? FROZEN : NULL);
 	if (deep) {
 		put_ago(j, "state_for_us", v->now_us, p->since_us);
-		put_ago(j, "last_change_ago_us", v->now_us, p->last_change_us);
+		put_ago(j, "last_change_ago_us", v->now_us, p->changes.last_us);
 		put_ago(j, "quiet_for_us", v->now_us, p->quiet_since_us);
 		put_ahead(j, "next_trial_in_us", v->now_us, p->next_trial_us);
 		doc_u64(j, "trial_interval_us", p->trial_interval_us);
-		put_ahead(j, "frozen_for_us", v->now_us, p->frozen_until_us);
+		put_ahead(j, "frozen_for_us", v->now_us, p->changes.frozen_until_us);
 		doc_double(j, "load_blocks_per_s", p->load_blocks_per_s);
 		doc_u64(j, "long_wait_us", dv->config->long_wait_us);
 		put_pressure(j, dv->model);
@@ -285,10 +316,7 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 	doc_str(j, "verdict", verdict_to_string(dv->verdict));
 	doc_str(j, "verdict_text", dv->verdict_text);
 	put_measures(j, v, dv, deep);
-	doc_open_array(j, "knobs");
-	for (enum knob_id id = 0; id < KNOB_MAX; id++)
-		status_put_knob(j, &dv->knobs[id]);
-	doc_close(j);
+	put_knobs(j, v, dv);
 	put_policy(j, v, dv, deep);
 	if (deep) {
 		put_services(j, v, dv);

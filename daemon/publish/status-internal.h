@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of documents that several of them share. Each adds one object. */
+/* Parts of documents that several of them share. */
 #ifndef FSTUNED_PUBLISH_STATUS_INTERNAL_H
 #define FSTUNED_PUBLISH_STATUS_INTERNAL_H
 
@@ -15,10 +15,13 @@ const struct device_view *view_device(const struct view *v, const char *name);
 /* The i-th entry of the history, oldest first. */
 const struct history_entry *view_history(const struct view *v, size_t i);
 
-/* `deep`: with what only `status DEVICE` shows. */
+/* Members of the open object: a measure over span_us; a knob. */
+void status_put_window(struct doc *j, const struct hist *h, uint64_t span_us);
+void status_put_knob(struct doc *j, const struct knob_state *k);
+
+/* One object each. `deep`: with what only `status DEVICE` shows. */
 void status_put_device(struct doc *j, const struct view *v, const struct device_view *dv,
 		       bool deep);
-void status_put_knob(struct doc *j, const struct knob_state *k);
 void status_put_decision(struct doc *j, const struct history_entry *e);
 
 #endif

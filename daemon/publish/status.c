@@ -28,7 +28,6 @@ void status_put_knob(struct doc *j, const struct knob_state *k)
 {
 	const struct knob_ops *ops = knob_ops(k->id);
 
-	doc_open_object(j, NULL);
 	doc_str(j, "knob", ops->name);
 	doc_bool(j, "supported", k->supported);
 	doc_str(j, "why", k->supported || !*k->why ? NULL : k->why);
@@ -39,10 +38,10 @@ void status_put_knob(struct doc *j, const struct knob_state *k)
 	doc_bool(j, "busy", k->busy);
 	doc_bool(j, "stuck", k->stuck);
 	doc_str(j, "original", *k->original ? k->original : NULL);
+	doc_str(j, "initial", ops->initial);
 	doc_str(j, "values", ops->unit);
 	doc_str(j, "path", *k->path ? k->path : NULL);
 	doc_str(j, "cost", ops->cost);
-	doc_close(j);
 }
 
 void status_put_decision(struct doc *j, const struct history_entry *e)
@@ -138,8 +137,11 @@ int status_get(const struct view *v, const char *device, const char *knob, char 
 	doc_str(&j, "device", dv->device->name);
 	doc_open_array(&j, "knobs");
 	for (enum knob_id i = 0; i < KNOB_MAX; i++)
-		if (id == KNOB_MAX || i == id)
+		if (id == KNOB_MAX || i == id) {
+			doc_open_object(&j, NULL);
 			status_put_knob(&j, &dv->knobs[i]);
+			doc_close(&j);
+		}
 	doc_close(&j);
 	return doc_finish(&j, ret);
 }

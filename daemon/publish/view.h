@@ -25,9 +25,9 @@ struct outlier {
 struct device_view {
 	const struct device *device;
 	const struct model *model;
-	const struct policy_force_copy *force_copy; /* state of its policy */
-	const struct policy_config *config;         /* effective for this device */
-	const struct knob_state *knobs;             /* KNOB_MAX of them, by id */
+	const struct policy_state *policy;
+	const struct policy_config *config; /* effective for this device */
+	const struct knob_state *knobs;     /* KNOB_MAX of them, by id */
 	bool measured;                      /* false: no journal, or more devices than can be */
 	const struct fst_dev_stats *stats;  /* cumulative; NULL: nothing happened yet */
 	const struct fc_info *fast_commits; /* since the mount; NULL: has none */
@@ -35,7 +35,6 @@ struct device_view {
 	size_t n_outliers;
 	enum verdict verdict;
 	const char *verdict_text;
-	const char *frozen; /* why its policy is frozen; NULL */
 };
 
 struct view {

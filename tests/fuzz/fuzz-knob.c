@@ -47,13 +47,16 @@ static void check_probe(const struct knob_ops *ops, const uint8_t *data, size_t 
 	struct device d = { .has_journal = true };
 	char path[256] = "", why[160];
 
-	if (size >= sizeof(d.journal))
+	if (size >= sizeof(d.journal) || size >= sizeof(d.name))
 		return;
 	memcpy(d.journal, data, size);
+	memcpy(d.name, data, size);
 	if (ops->probe(&d, "/nonexistent", path, sizeof(path), why, sizeof(why)) == 0)
 		abort();
 	/* It may lead to no place but those of knobs. */
-	if (strchr(d.journal, '/') && *path)
+	if (*path && (strchr(d.journal, '/') || strstr(path, "/../") ||
+		      strncmp(path, "/nonexistent", 12) != 0 ||
+		      strncmp(path + 12, ops->place, strlen(ops->place)) != 0))
 		abort();
 }
 

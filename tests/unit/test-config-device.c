@@ -90,13 +90,13 @@ static void device_sections_apply_in_order_over_the_policy(void **state _unused_
 		  "[Device sdb1]\nForceCopy=0\n"
 		  "[Policy]\nForceCopyTrial=9s\nChangesMax=2\n");
 	config_for_device(&c, &d, &p);
-	assert_int_equal(p.force_copy_mode, KNOB_OBSERVE);
-	assert_string_equal(p.force_copy_value, "");
+	assert_int_equal(p.knob[KNOB_FORCE_COPY].mode, KNOB_OBSERVE);
+	assert_string_equal(p.knob[KNOB_FORCE_COPY].value, "");
 	assert_int_equal(p.trial_us, 5 * USEC_PER_SEC);
 	assert_int_equal(p.changes_max, 2);
 	config_for_device(&c, &other, &p);
-	assert_int_equal(p.force_copy_mode, KNOB_MANUAL);
-	assert_string_equal(p.force_copy_value, "0");
+	assert_int_equal(p.knob[KNOB_FORCE_COPY].mode, KNOB_MANUAL);
+	assert_string_equal(p.knob[KNOB_FORCE_COPY].value, "0");
 	assert_int_equal(p.trial_us, 9 * USEC_PER_SEC);
 	config_done(&c);
 }
@@ -110,7 +110,7 @@ static void emptied_key_of_a_device_is_that_of_the_policy(void **state _unused_)
 	parse(&c, "[Device sda5]\nForceCopy=1\n[Device sda5]\nForceCopy=\n"
 		  "[Policy]\nForceCopy=observe\n");
 	config_for_device(&c, &d, &p);
-	assert_int_equal(p.force_copy_mode, KNOB_OBSERVE);
+	assert_int_equal(p.knob[KNOB_FORCE_COPY].mode, KNOB_OBSERVE);
 	config_done(&c);
 }
 

@@ -113,7 +113,7 @@ static void dropins_of_both_places_apply_by_name(void **state)
 	assert_int_equal(c.history_size, 2);
 	assert_int_equal(c.interval_us, USEC_PER_SEC); /* the vendor's file is masked */
 	assert_int_equal(c.policy.changes_max, 5);
-	assert_int_equal(c.policy.force_copy_mode, KNOB_MANUAL);
+	assert_int_equal(c.policy.knob[KNOB_FORCE_COPY].mode, KNOB_MANUAL);
 	assert_int_equal(c.policy.trial_us, 7 * USEC_PER_SEC);
 	config_done(&c);
 }

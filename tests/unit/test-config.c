@@ -26,8 +26,8 @@ static void every_kind_of_value_is_read(void **state _unused_)
 	assert_int_equal(c.idle_interval_us, 90 * USEC_PER_SEC);
 	assert_int_equal(c.log_level, LOG_DEBUG);
 	assert_int_equal(c.history_size, 7);
-	assert_int_equal(c.policy.force_copy_mode, KNOB_MANUAL);
-	assert_string_equal(c.policy.force_copy_value, "1");
+	assert_int_equal(c.policy.knob[KNOB_FORCE_COPY].mode, KNOB_MANUAL);
+	assert_string_equal(c.policy.knob[KNOB_FORCE_COPY].value, "1");
 	assert_int_equal(c.policy.stall_us_per_s, 1500);
 	assert_true(c.policy.quiet_ratio == 0.25);
 	assert_true(c.policy.memory_pressure_max == 12.5);
@@ -93,8 +93,8 @@ static void empty_value_takes_back_what_was_set(void **state _unused_)
 
 	parse(&c, "[Policy]\nForceCopy=0\nForceCopyStall=1s\n");
 	parse_over(&c, "[Policy]\nForceCopy=\nForceCopyStall=  \n");
-	assert_int_equal(c.policy.force_copy_mode, KNOB_AUTO);
-	assert_string_equal(c.policy.force_copy_value, "");
+	assert_int_equal(c.policy.knob[KNOB_FORCE_COPY].mode, KNOB_AUTO);
+	assert_string_equal(c.policy.knob[KNOB_FORCE_COPY].value, "");
 	assert_int_equal(c.policy.stall_us_per_s, policy_config_default.stall_us_per_s);
 	for (size_t i = 0; i < c.n_origins; i++)
 		assert_null(c.origins[i].file);
@@ -202,7 +202,7 @@ static void what_is_unknown_is_a_warning_with_file_and_line(void **state _unused
 	assert_non_null(strstr(log, "1 more"));
 	assert_int_equal(c.warnings, 11);
 	assert_false(c.observe_only);
-	assert_int_equal(c.policy.force_copy_mode, KNOB_AUTO);
+	assert_int_equal(c.policy.knob[KNOB_FORCE_COPY].mode, KNOB_AUTO);
 	config_done(&c);
 }
 
@@ -232,7 +232,7 @@ static void binary_file_is_one_warning(void **state _unused_)
 	assert_int_equal(config_parse(&c, "t.conf", binary, sizeof(binary)), 0);
 	assert_int_equal(count_of(logged(), "\n"), 1);
 	assert_int_equal(c.warnings, 1);
-	assert_int_equal(c.policy.force_copy_mode, KNOB_AUTO);
+	assert_int_equal(c.policy.knob[KNOB_FORCE_COPY].mode, KNOB_AUTO);
 	config_done(&c);
 }
 

@@ -41,8 +41,8 @@ static struct fixture *make_view(unsigned n)
 		f->d[0].knobs[0].ours = true;
 		strcpy(f->d[0].knobs[0].original, "0");
 		strcpy(f->d[0].knobs[0].value, "1");
-		f->d[0].policy.state = FC_ON;
-		f->d[0].policy.since_us = FIXTURE_NOW_US - 20 * USEC_PER_SEC;
+		f->d[0].policy.force_copy.state = FC_ON;
+		f->d[0].policy.force_copy.since_us = FIXTURE_NOW_US - 20 * USEC_PER_SEC;
 		f->d[0].outlier = (struct outlier){
 			.time_us = FIXTURE_REALTIME_US,
 			.event = { .duration_ns = NSEC_PER_SEC,

@@ -54,7 +54,7 @@ static void knob_table_is_complete(void **state)
 		assert_int_equal(id, i);
 		assert_int_equal(o->parse(o->initial, value), 0);
 		assert_string_equal(value, o->initial);
-		assert_true(*o->cost && *o->unit);
+		assert_true(*o->cost && *o->unit && *o->missing && *o->place == '/');
 	}
 	assert_int_equal(knob_from_string("force-copy", &id), -ENOENT);
 	assert_int_equal(knob_from_string("", &id), -ENOENT);

@@ -125,7 +125,7 @@ static void one_device_is_told_in_depth(_unused_ void **state)
 	_cleanup_json_ struct json_object *o = NULL;
 
 	fixture_wait(f, 1, FST_COMMIT, 3, 2000);
-	f->d[1].policy = (struct policy_force_copy){
+	f->d[1].policy.force_copy = (struct policy_force_copy){
 		.state = FC_ON,
 		.since_us = FIXTURE_NOW_US - 7 * USEC_PER_SEC,
 		.next_trial_us = FIXTURE_NOW_US + 9 * USEC_PER_SEC,

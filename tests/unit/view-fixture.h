@@ -20,7 +20,7 @@
 struct fixture_device {
 	struct device device;
 	struct model *model;
-	struct policy_force_copy policy;
+	struct policy_state policy;
 	struct knob_state knobs[KNOB_MAX];
 	struct fst_dev_stats stats;
 	struct fc_info fast_commits;
@@ -80,7 +80,7 @@ static inline struct fixture *fixture_new(unsigned n)
 			.device = &f->d[i].device,
 			.measured = true,
 			.model = f->d[i].model,
-			.force_copy = &f->d[i].policy,
+			.policy = &f->d[i].policy,
 			.config = &policy_config_default,
 			.knobs = f->d[i].knobs,
 			.verdict_text = f->d[i].verdict_text,
@@ -157,7 +157,7 @@ static inline void fixture_judge(struct fixture *f)
 
 		strcpy(k.value, d->knobs[0].value);
 		f->views[i].verdict =
-			verdict_of(d->model, &k, &d->policy, &policy_config_default,
+			verdict_of(d->model, &k, &d->policy.force_copy, &policy_config_default,
 				   FIXTURE_NOW_US, d->verdict_text, sizeof(d->verdict_text));
 	}
 }
