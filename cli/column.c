@@ -53,6 +53,7 @@ static const struct column_kind kinds[] = {
 	{ "MOUNTPOINT", "MOUNTED ON", "mountpoint", NULL, NULL },
 	{ "FSTYPE", "FS", "fstype", NULL, NULL },
 	{ "FORCE-COPY", "FORCE_COPY", NULL, "force_copy", cell_knob },
+	{ "FAST-COMMIT", "FAST_COMMIT", NULL, "fast_commit", cell_knob },
 	{ "VALUE", "VALUE", NULL, "force_copy", cell_value },
 	{ "MODE", "MODE", NULL, "force_copy", cell_mode },
 	{ "POLICY", "POLICY", NULL, "force_copy", cell_policy },

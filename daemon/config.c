@@ -217,6 +217,12 @@ static void check(struct config *c)
 			    "ForceCopyTrialInterval=; using that");
 		p->trial_interval_max_us = p->trial_interval_us;
 	}
+	if (p->fast_interval_max_us < p->fast_interval_us) {
+		c->warnings++;
+		log_warning("FastCommitTrialIntervalMax= is shorter than "
+			    "FastCommitTrialInterval=; using that");
+		p->fast_interval_max_us = p->fast_interval_us;
+	}
 }
 
 int config_load_dirs(struct config *c, const char *const *dirs, size_t n_dirs)
@@ -308,4 +314,6 @@ void config_for_device(const struct config *c, const struct device *d,
 	}
 	if (ret->trial_interval_max_us < ret->trial_interval_us)
 		ret->trial_interval_max_us = ret->trial_interval_us;
+	if (ret->fast_interval_max_us < ret->fast_interval_us)
+		ret->fast_interval_max_us = ret->fast_interval_us;
 }

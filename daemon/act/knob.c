@@ -4,6 +4,7 @@
 
 static const struct knob_ops *const knobs[KNOB_MAX] = {
 	[KNOB_FORCE_COPY] = &knob_force_copy,
+	[KNOB_FAST_COMMIT] = &knob_fast_commit,
 };
 
 const struct knob_ops *knob_ops(enum knob_id id)

@@ -29,6 +29,7 @@ struct knob_ops {
 };
 
 extern const struct knob_ops knob_force_copy;
+extern const struct knob_ops knob_fast_commit;
 
 /* Never NULL for a valid id. */
 const struct knob_ops *knob_ops(enum knob_id id);

@@ -8,10 +8,14 @@
 
 /* a knob was turned on because of stalls (REASON_STALL, REASON_LONG_WAIT) */
 #define MESSAGE_ID_ON "95be145c1ca64d649049aede7bb8e656"
-/* turned off to see whether it is still needed */
+/* another value for a while, to see whether that is better (force_copy: off) */
 #define MESSAGE_ID_TRIAL "a853910037f640078b77923573ab1059"
-/* turned on again, the trial failed */
+/* it is not: back */
 #define MESSAGE_ID_TRIAL_FAILED "d95f609f23584d588e4461e9bbb143c9"
+/* it is: kept */
+#define MESSAGE_ID_TRIAL_KEPT "74060ff9c82143b49052e679a6cfea6b"
+/* back, since the load changed during the trial, which says nothing */
+#define MESSAGE_ID_TRIAL_VOID "78131a29d77c4188a0a7c8b49ffa9d05"
 /* turned off for memory pressure */
 #define MESSAGE_ID_MEMORY "d98f41510f11407f8c132aafdbddc3b2"
 /* too many changes: hands off for a while */

@@ -6,6 +6,7 @@
 /* Right for a laptop and for a database host: each says why it is what it is. */
 const struct policy_config policy_config_default = {
 	.knob[KNOB_FORCE_COPY] = { .mode = KNOB_AUTO },
+	.knob[KNOB_FAST_COMMIT] = { .mode = KNOB_AUTO },
 	/* 1 % of one task's time: under it nobody notices, and copying would cost for nothing.
 	 */
 	.stall_us_per_s = 10 * USEC_PER_MSEC,
@@ -27,6 +28,21 @@ const struct policy_config policy_config_default = {
 	.trial_interval_us = 10 * USEC_PER_MINUTE,
 	/* A nightly job must not leave it on for the day. */
 	.trial_interval_max_us = 4 * USEC_PER_HOUR,
+	/* Fewer fsyncs in a second than this scatter too much to be compared in seconds. */
+	.fsyncs_per_s = 10,
+	/* 5 % of one task's time: were it all saved, hardly anybody would notice. */
+	.fsync_us_per_s = 50 * USEC_PER_MSEC,
+	/* One commit interval of jbd2 (5 s): with less a side may have been lucky. */
+	.fast_baseline_us = 5 * USEC_PER_SEC,
+	/* Two of them: what fast commits put off comes with the next full commit. */
+	.fast_trial_us = 10 * USEC_PER_SEC,
+	/* A trial that is wrong and not clearly so costs 10 s of up to 5 %, in a minute. */
+	.fast_interval_us = USEC_PER_MINUTE,
+	/* A trial of a value three times as slow ends after 3 s: one in 600. Loads change in
+	   hours. */
+	.fast_interval_max_us = 30 * USEC_PER_MINUTE,
+	/* Less is not worth a change, and not to be told from chance in 10 s. */
+	.fast_gain = 0.05,
 	/* The effect of a change shows only in the commits after it: again, two of them. */
 	.change_interval_us = 10 * USEC_PER_SEC,
 	/* Four times on and off within one first trial interval is no policy but a mistake. */
@@ -67,6 +83,8 @@ const char *reason_to_string(enum reason r)
 		[REASON_LONG_WAIT] = "long-wait",
 		[REASON_TRIAL] = "trial",
 		[REASON_TRIAL_FAILED] = "trial-failed",
+		[REASON_TRIAL_KEPT] = "trial-kept",
+		[REASON_TRIAL_VOID] = "trial-void",
 		[REASON_MEMORY] = "memory",
 		[REASON_FROZEN] = "frozen",
 		[REASON_CONFIGURED] = "configured",
@@ -128,11 +146,42 @@ static void summarise_force_copy(const struct policy_state *p, struct policy_sum
 	};
 }
 
+static int decide_fast_commit(struct policy_state *p, const struct policy_config *c,
+			      const struct sample *s, const struct knob_view *k,
+			      struct decision *ret)
+{
+	return policy_fast_commit(&p->fast_commit, c, s, k, p->force_copy.changes.last_us, ret);
+}
+
+static void adopt_fast_commit(struct policy_state *p, const struct policy_config *c _unused_,
+			      uint64_t now_us _unused_)
+{
+	policy_fast_commit_adopt(&p->fast_commit);
+}
+
+static void summarise_fast_commit(const struct policy_state *p, struct policy_summary *ret)
+{
+	const struct policy_fast_commit *f = &p->fast_commit;
+
+	*ret = (struct policy_summary){
+		.state = fast_commit_state_to_string(f->state),
+		.since_us = f->since_us,
+		.last_change_us = f->changes.last_us,
+		.next_trial_us = f->state == FAST_COMMIT_WATCH ? f->next_trial_us : 0,
+		.trial_interval_us = f->trial_interval_us,
+		.frozen_until_us =
+			f->state == FAST_COMMIT_FROZEN ? f->changes.frozen_until_us : 0,
+	};
+	policy_fast_commit_note(f, ret->note, sizeof(ret->note));
+}
+
 const struct policy_ops *policy_ops(enum knob_id id)
 {
 	static const struct policy_ops table[KNOB_MAX] = {
 		[KNOB_FORCE_COPY] = { decide_force_copy, adopt_force_copy,
 				      summarise_force_copy },
+		[KNOB_FAST_COMMIT] = { decide_fast_commit, adopt_fast_commit,
+				       summarise_fast_commit },
 	};
 
 	return &table[id];

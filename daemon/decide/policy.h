@@ -8,10 +8,12 @@
 
 #include "../base/units.h"
 #include "changes.h"
+#include "compare.h"
 #include "model.h"
 
 enum knob_id {
 	KNOB_FORCE_COPY,
+	KNOB_FAST_COMMIT,
 	KNOB_MAX,
 };
 
@@ -61,6 +63,15 @@ struct policy_config {
 	 * failure; and this often what avoided waits are worth is judged.
 	 */
 	uint64_t trial_interval_max_us;
+	double fsyncs_per_s;     /* FastCommitFsyncs: fewer are left alone */
+	uint64_t fsync_us_per_s; /* FastCommitLoad: time in fsync per second of time; with less
+				    there is nothing to gain */
+	uint64_t fast_baseline_us; /* FastCommitBaseline: of load, before a trial */
+	uint64_t fast_trial_us;    /* FastCommitTrial: length of a trial that is not clearly
+				      worse */
+	uint64_t fast_interval_us; /* FastCommitTrialInterval: from a trial to the next ... */
+	uint64_t fast_interval_max_us; /* FastCommitTrialIntervalMax: doubling up to this */
+	double fast_gain;            /* FastCommitGain: share by which a value must be better */
 	uint64_t change_interval_us; /* ChangeInterval: least time between two changes of a
 					device */
 	unsigned changes_max; /* ChangesMax: more in changes_window_us freeze the device */
@@ -79,8 +90,10 @@ enum reason {
 	REASON_NONE,
 	REASON_STALL,         /* waiting per second above the limit */
 	REASON_LONG_WAIT,     /* one long wait */
-	REASON_TRIAL,         /* turned off to see whether it is still needed */
-	REASON_TRIAL_FAILED,  /* stalls came back during the trial */
+	REASON_TRIAL,         /* another value for a while, to see whether that is better */
+	REASON_TRIAL_FAILED,  /* it is not: back */
+	REASON_TRIAL_KEPT,    /* it is: kept */
+	REASON_TRIAL_VOID,    /* back, since the trial says nothing: the load changed */
 	REASON_MEMORY,        /* memory pressure */
 	REASON_FROZEN,        /* too many changes: hands off for a while */
 	REASON_CONFIGURED,    /* the configuration pins a value */
@@ -175,11 +188,61 @@ void policy_force_copy_adopt(struct policy_force_copy *p, const struct policy_co
 uint64_t policy_force_copy_stall_us_per_s(const struct policy_force_copy *p,
 					  const struct policy_config *c, uint64_t now_us);
 
+/* --- fast_commit --- */
+
+enum fast_commit_state {
+	FAST_COMMIT_WATCH,  /* a value is held */
+	FAST_COMMIT_TRIAL,  /* the other one is there for a trial */
+	FAST_COMMIT_FROZEN, /* too many changes */
+};
+
+const char *fast_commit_state_to_string(enum fast_commit_state s); /* "watch", "trial", ... */
+
+/* How a trial ended, with the figures of both sides. */
+struct fast_commit_trial {
+	enum reason end; /* REASON_NONE: there was none */
+	bool on;         /* what was tried */
+	struct side_point here, there;
+};
+
+/* One per device; zero-initialise. Plain values: may be copied and compared. */
+struct policy_fast_commit {
+	enum fast_commit_state state;
+	struct changes changes;
+	bool begun;                 /* `on` is known */
+	bool on;                    /* the value that is held */
+	uint64_t since_us;          /* state's begin */
+	uint64_t unsettled_us;      /* what began about then belongs to neither side */
+	struct side here, there;    /* the value held, the one on trial */
+	unsigned empty;             /* points without load, up to the newest */
+	unsigned trials;            /* since one was kept */
+	unsigned flips;             /* trials kept, one after the other */
+	uint64_t trial_interval_us; /* from the last trial to the next; 0: there was none */
+	uint64_t next_trial_us;
+	struct fast_commit_trial last;
+	bool advised; /* in observe mode: the advice was given and still holds */
+};
+
+/*
+ * As policy_force_copy(). `others_us` is when another knob of the device was changed last (0:
+ * never), which is not to be taken for this one's doing.
+ */
+int policy_fast_commit(struct policy_fast_commit *p, const struct policy_config *c,
+		       const struct sample *s, const struct knob_view *k, uint64_t others_us,
+		       struct decision *ret);
+
+/* The value that is there is the policy's: nothing is known of it yet. */
+void policy_fast_commit_adopt(struct policy_fast_commit *p);
+
+/* What the last trial said, for people; "" if there was none. */
+void policy_fast_commit_note(const struct policy_fast_commit *p, char *buf, size_t size);
+
 /* --- all of them, by knob --- */
 
 /* The policies' states of one device; zero-initialise. */
 struct policy_state {
 	struct policy_force_copy force_copy;
+	struct policy_fast_commit fast_commit;
 };
 
 /* What all policies can say of themselves; times are the samples', 0: none. */

@@ -44,7 +44,7 @@ static void check_parse(const struct knob_ops *ops, const uint8_t *data, size_t 
 
 static void check_probe(const struct knob_ops *ops, const uint8_t *data, size_t size)
 {
-	struct device d = { .has_journal = true };
+	struct device d = { .has_journal = true, .fast_commit = FEATURE_YES };
 	char path[256] = "", why[160];
 
 	if (size >= sizeof(d.journal) || size >= sizeof(d.name))

@@ -197,6 +197,88 @@ static void force_copy_path_that_does_not_fit_is_refused(void **state)
 			 -ENAMETOOLONG);
 }
 
+/* --- fast_commit --- */
+
+#define SWITCH "sys/fs/ext4/sda5/fast_commit"
+
+static struct found probe_fast(const struct tree *t, const struct device *d)
+{
+	struct found f = { 0 };
+
+	f.r = knob_fast_commit.probe(d, t->root, f.path, sizeof(f.path), f.why, sizeof(f.why));
+	assert_true(f.r == 0 || *f.why);
+	return f;
+}
+
+static void fast_commit_is_found_where_the_feature_is(void **state)
+{
+	struct device d = { .name = "sda5", .has_journal = true, .fast_commit = FEATURE_YES };
+
+	TREE(t);
+	tree_write(&t, SWITCH, "1\n");
+	assert_int_equal(probe_fast(&t, &d).r, 0);
+	assert_string_equal(probe_fast(&t, &d).path, tree_path(&t, SWITCH));
+}
+
+static void fast_commit_says_why_it_is_not_offered(void **state)
+{
+	static const struct {
+		struct device d;
+		bool has_switch;
+		int r;
+		const char *why;
+	} cases[] = {
+		{ { .has_journal = true }, true, -EINVAL, "no device's name" },
+		{ { .name = "sda5", .has_journal = true, .fast_commit = FEATURE_YES },
+		  false,
+		  -ENOENT,
+		  "this kernel has no switch" },
+		{ { .name = "sda5", .has_journal = true, .fast_commit = FEATURE_NO },
+		  true,
+		  -EOPNOTSUPP,
+		  "no feature fast_commit" },
+		{ { .name = "sda5", .has_journal = true }, true, -EAGAIN, "is not known" },
+		{ { .name = "sda5",
+		    .has_journal = true,
+		    .fast_commit = FEATURE_YES,
+		    .read_only = true },
+		  true,
+		  -EROFS,
+		  "read-only" },
+		{ { .name = "sda5", .fast_commit = FEATURE_YES }, true, -ENODEV, "no journal" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(tree_done) struct tree t;
+		struct found f;
+
+		tree_init(&t);
+		if (cases[i].has_switch)
+			tree_write(&t, SWITCH, "1\n");
+		f = probe_fast(&t, &cases[i].d);
+		assert_int_equal(f.r, cases[i].r);
+		assert_non_null(strstr(f.why, cases[i].why));
+	}
+}
+
+static void fast_commit_refuses_names_that_lead_elsewhere(void **state)
+{
+	static const char *const names[] = { "..", ".", "../../etc", "a/b", "/" };
+	struct device d = { .has_journal = true, .fast_commit = FEATURE_YES };
+
+	TREE(t);
+	tree_write(&t, "sys/fs/fast_commit", "1\n");
+	tree_write(&t, "sys/fs/ext4/fast_commit", "1\n");
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		snprintf(d.name, sizeof(d.name), "%s", names[i]);
+		assert_int_equal(probe_fast(&t, &d).r, -EINVAL);
+	}
+	strcpy(d.name, "cciss!c0d0p1");
+	tree_write(&t, "sys/fs/ext4/cciss!c0d0p1/fast_commit", "1\n");
+	assert_int_equal(probe_fast(&t, &d).r, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +293,9 @@ int main(void)
 		cmocka_unit_test(force_copy_writes_and_never_creates),
 		cmocka_unit_test(force_copy_parses_what_people_type),
 		cmocka_unit_test(force_copy_path_that_does_not_fit_is_refused),
+		cmocka_unit_test(fast_commit_is_found_where_the_feature_is),
+		cmocka_unit_test(fast_commit_says_why_it_is_not_offered),
+		cmocka_unit_test(fast_commit_refuses_names_that_lead_elsewhere),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

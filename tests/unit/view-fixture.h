@@ -50,7 +50,8 @@ static inline void fixture_init_device(struct fixture_device *d, unsigned i)
 			.journal_bytes = 128 << 20,
 			.journal_dev = makedev(8, i + 1),
 		},
-		.knobs = { { .id = KNOB_FORCE_COPY, .why = "this kernel has no force_copy" } },
+		.knobs = { { .id = KNOB_FORCE_COPY, .why = "this kernel has no force_copy" },
+			   { .id = KNOB_FAST_COMMIT, .why = "no feature fast_commit" } },
 	};
 	snprintf(d->device.name, sizeof(d->device.name), "sda%u", i + 1);
 	snprintf(d->device.journal, sizeof(d->device.journal), "sda%u-8", i + 1);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fast_commit: whether an fsync of ext4 tries a fast commit before a full one. A file per file
+ * system, /sys/fs/ext4/DEVICE/fast_commit, of a patched kernel (fs/ext4/fast_commit.c, the flag
+ * is read at the top of ext4_fc_commit(); fs/ext4/sysfs.c). It can be read everywhere; to be
+ * written it needs the feature on the disk, and with that it is 1 after the mount. The feature
+ * itself is nobody's to change while mounted, and never ours.
+ */
+#include <string.h>
+#include "../base/file.h"
+#include "knob-file.h"
+
+/* Has this file system what the switch acts on? */
+static int check_device(const struct device *d, char *why, size_t why_size)
+{
+	if (d->fast_commit == FEATURE_YES) {
+		if (!d->read_only)
+			return 0;
+		snprintf(why, why_size, "the file system is read-only");
+		return -EROFS;
+	}
+	if (d->fast_commit == FEATURE_UNKNOWN) {
+		snprintf(why, why_size, "whether it has the feature fast_commit is not known");
+		return -EAGAIN;
+	}
+	snprintf(why, why_size, "the file system has no feature fast_commit");
+	return -EOPNOTSUPP;
+}
+
+static int probe(const struct device *d, const char *sysroot, char *path, size_t path_size,
+		 char *why, size_t why_size)
+{
+	int r;
+
+	if (!d->has_journal) {
+		snprintf(why, why_size, "no journal");
+		return -ENODEV;
+	}
+	if (!*d->name || !knob_name_is_plain(d->name)) {
+		snprintf(why, why_size, "\"%s\" is no device's name", d->name);
+		return -EINVAL;
+	}
+	if ((size_t)snprintf(path, path_size, "%s/sys/fs/ext4/%s/fast_commit", sysroot,
+			     d->name) >= path_size) {
+		snprintf(why, why_size, "path too long");
+		return -ENAMETOOLONG;
+	}
+	r = knob_file_check(path);
+	if (r == -ENOENT)
+		snprintf(why, why_size, "this kernel has no switch for fast commits");
+	else if (r < 0)
+		snprintf(why, why_size, "%s: %s", path, strerror(-r));
+	return r < 0 ? r : check_device(d, why, why_size);
+}
+
+const struct knob_ops knob_fast_commit = {
+	.name = "fast_commit",
+	.unit = "0|1",
+	.initial = "1",
+	.place = "/sys/fs/ext4/",
+	.probe = probe,
+	.read = knob_file_read,
+	.write = write_string,
+	.parse = knob_switch_parse,
+	.cost = "tasks that fsync at the same time no longer share one flush of the device; "
+		"keeping track of changes costs the same on and off",
+	.missing = "patched kernel modules give the switch, so far for Debian's 6.1: see "
+		   "patches/README.md; what the feature would give: fstunectl explain DEVICE",
+};
