@@ -22,6 +22,7 @@ static const struct verb_def {
 	[VERB_SET] = { "set", 3, 3, "DEVICE KNOB VALUE", "set a knob and pin it until `auto`" },
 	[VERB_AUTO] = { "auto", 1, 2, "DEVICE [KNOB]", "hand knobs back to the policy" },
 	[VERB_REVERT] = { "revert", 0, 1, "[DEVICE]", "original value, pinned until `auto`" },
+	[VERB_EXPLAIN] = { "explain", 1, 1, "DEVICE", "where the time goes, what would help" },
 	[VERB_PAUSE] = { "pause", 0, 0, "[--for=TIME]", "decide nothing, everywhere" },
 	[VERB_RESUME] = { "resume", 0, 0, "", "decide again" },
 	[VERB_HISTORY] = { "history", 0, 1, "[DEVICE]", "decisions, with why and by whom" },

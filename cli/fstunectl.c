@@ -14,7 +14,7 @@ static const verb_fn verbs[VERB_MAX] = {
 	[VERB_PAUSE] = verb_pause,     [VERB_RESUME] = verb_resume,
 	[VERB_HISTORY] = verb_history, [VERB_CONFIG] = verb_config,
 	[VERB_METRICS] = verb_metrics, [VERB_DOCTOR] = verb_doctor,
-	[VERB_VERIFY] = verb_verify,
+	[VERB_VERIFY] = verb_verify,   [VERB_EXPLAIN] = verb_explain,
 };
 
 static int run(const struct args *a, const struct term *t)

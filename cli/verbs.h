@@ -15,6 +15,7 @@ int verb_get(const struct args *a, const struct term *t);
 int verb_set(const struct args *a, const struct term *t);
 int verb_auto(const struct args *a, const struct term *t);
 int verb_revert(const struct args *a, const struct term *t);
+int verb_explain(const struct args *a, const struct term *t);
 int verb_pause(const struct args *a, const struct term *t);
 int verb_resume(const struct args *a, const struct term *t);
 int verb_history(const struct args *a, const struct term *t);

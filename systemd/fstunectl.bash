@@ -4,7 +4,7 @@
 
 _fstunectl()
 {
-	local verbs='status list get set auto revert pause resume history config metrics doctor verify'
+	local verbs='status list get set auto revert explain pause resume history config metrics doctor verify'
 	local common='--runtime-dir= --json --no-pager --no-legend --quiet --version --help'
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local verb='' operands=0 i word
@@ -64,7 +64,7 @@ _fstunectl()
 
 	case $verb:$operands in
 	:0) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur") ;;
-	status:0 | get:0 | set:0 | auto:0 | revert:0 | history:0)
+	status:0 | get:0 | set:0 | auto:0 | revert:0 | explain:0 | history:0)
 		if [[ $cur == /* ]]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			compopt -o filenames

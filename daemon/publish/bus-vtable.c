@@ -106,6 +106,20 @@ static int method_get(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return reply_text(userdata, m, r, text, error);
 }
 
+static int method_explain(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	const struct bus *b = ((struct peer *)userdata)->bus;
+	_cleanup_free_ char *text = NULL;
+	const struct device *device;
+	int r;
+
+	r = read_device(b, m, ONE, &device, error);
+	if (r < 0)
+		return r;
+	r = status_explain(get_view(b), device->name, &text);
+	return reply_text(userdata, m, r, text, error);
+}
+
 static int method_history(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	const struct bus *b = ((struct peer *)userdata)->bus;
@@ -342,6 +356,7 @@ const sd_bus_vtable bus_vtable[] = {
 	METHOD("Describe", "s", "s", method_describe),
 	METHOD("ListDevices", "", "as", method_list),
 	METHOD("Get", "ss", "s", method_get),
+	METHOD("Explain", "s", "s", method_explain),
 	METHOD("History", "st", "s", method_history),
 	METHOD("Config", "", "s", method_config),
 	METHOD("Metrics", "b", "s", method_metrics),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "../base/file.h"
+#include "explain.h"
 #include "status-internal.h"
 #include "status.h"
 
@@ -275,6 +276,40 @@ static void check_knob(struct doc *j, const struct view *v, enum knob_id id)
 	}
 }
 
+/* Most commits are fsync's, and it takes time: worth a look at what fast commits would give. */
+static bool could_use_fast_commit(const struct view *v, const struct device_view *dv)
+{
+	struct explain_fast_commit f;
+
+	if (dv->device->fast_commit != FEATURE_NO)
+		return false;
+	explain_fast_commit(v, dv, &f);
+	return f.fsync_us_per_s >= (double)dv->config->fsync_us_per_s &&
+	       explain_forced_share(&f) > 0.5;
+}
+
+static void check_fast_commit(struct doc *j, const struct view *v)
+{
+	char devices[256] = "";
+	size_t n = 0, len = 0;
+
+	for (size_t i = 0; i < v->n_devices; i++) {
+		if (!could_use_fast_commit(v, &v->devices[i]))
+			continue;
+		n++;
+		if (len + DEVICE_NAME_MAX + 8 < sizeof(devices))
+			len += (size_t)snprintf(devices + len, sizeof(devices) - len, "%s%s",
+						n > 1 ? ", " : "", v->devices[i].device->name);
+	}
+	if (n)
+		check(j, "fast commits", NOTE,
+		      "fstunectl explain DEVICE has the figures, the command, and whether this "
+		      "kernel keeps what fast commits promise",
+		      "fsync forces most commits of %s: fast commits would act on them, the "
+		      "feature is off",
+		      devices);
+}
+
 static bool offered_anywhere(const struct view *v, enum knob_id id)
 {
 	for (size_t i = 0; i < v->n_devices; i++)
@@ -329,6 +364,7 @@ int status_doctor(const struct view *v, char **ret)
 		check(&j, "devices", NOTE, NULL, "no file system with a journal is mounted");
 	for (enum knob_id id = 0; id < KNOB_MAX; id++)
 		check_knob(&j, v, id);
+	check_fast_commit(&j, v);
 	check_modules(&j, v);
 	check_ledger(&j, v);
 	check_losses(&j, v);

@@ -14,6 +14,7 @@
  *   Revert(s device)                 device "" for all
  *   Pause(t usec)                    0: until Resume
  *   Resume()
+ *   Explain(s device) -> s           where the time goes, what would help
  *   History(s device, t since_usec) -> s    CLOCK_REALTIME; "" and 0 for all
  *   Config() -> s
  *   Reload()                         read the configuration anew

@@ -20,6 +20,12 @@ int status_history(const struct view *v, const char *device, uint64_t since_us, 
  */
 int status_doctor(const struct view *v, char **ret);
 
+/*
+ * Where the time of an fsync or a commit of one device goes, and what would help: the last
+ * minute's parts, findings as text, and what there is to say of fast commits. -ENODEV.
+ */
+int status_explain(const struct view *v, const char *device, char **ret);
+
 /* Each knob read anew against what is believed: "state": "same", "differs", "unknown". */
 int status_verify(const struct view *v, char **ret);
 

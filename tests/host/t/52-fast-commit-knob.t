@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The knob fast_commit: offered where the file system has the feature, turned by hand, tried by the
-# policy under real fsyncs, given back. The switch is in a sysroot: this
+# policy under real fsyncs, given back; and what explain says. The switch is in a sysroot: this
 # kernel need not have it, and what is written there changes nothing, so that no trial can win.
 # shellcheck source=tests/host/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -94,8 +94,30 @@ like "$(policy note)" 'with 0 .* fsync/s of .*, with 1 ' 'status tells what it s
 like "$(COLUMNS=200 ctl status "$fast")" 'policy: (watch|trial) for .*with 0 ' 'for people, too'
 like "$(ctl history "$fast")" 'trying 1' 'the history says why'
 
+# What the time went for.
+ctl --json explain "$fast" >"$tmp/explain"
+is "$(jq -r '.fast_commit | "\(.feature) \(.kernel_switch) \(.command)"' "$tmp/explain")" \
+	'true true null' 'explain: the feature, the switch, nothing to be done'
+is "$(jq '[.parts[] | select(.measure == "fsync")] | length' "$tmp/explain")" 1 'explain: fsync'
+like "$(ctl explain "$tmp/fast")" 'fsync takes' 'explain for people, by a path'
 kill "$load"
 wait "$load" 2>/dev/null
+
+# Without the feature: the command.
+perl -MIO::Handle -e '
+	open(my $f, ">>", "$ARGV[0]/load") or die "$!";
+	for (1 .. 300) {
+		syswrite($f, "x" x 4096) and $f->sync or die "$!";
+	}' "$tmp/plain"
+command() {
+	ctl explain "$plain" | grep -qx "    tune2fs -O fast_commit /dev/$plain"
+}
+check 'explain has the command, on a line of its own' wait_for 10 command
+like "$(ctl explain "$plain")" 'fsync forced about [0-9]+ % of' 'and how much fsync forced'
+like "$(ctl --json explain "$bare" | jq -c '.fast_commit | [.kernel_switch, .kernel_loses_data]')" \
+	'^\[false,true\]$' 'a kernel without the switch is known to lose data'
+ctl explain nosuch 2>"$tmp/err"
+is $? 1 'explain of what is not there fails'
 
 # Given back.
 check 'set before the stop' ctl set "$fast" fast_commit 0
