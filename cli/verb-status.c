@@ -256,20 +256,20 @@ static void print_tuned(const struct verdicts *v, struct json_object *k)
 	putchar('\n');
 }
 
-/* Under each row, unless nothing happened to the device. */
+/* Under each row: the verdict, unless nothing happened, and what has no column. */
 static void print_verdict(size_t row, void *userdata)
 {
 	const struct verdicts *v = userdata;
 	struct json_object *d = v->devices[row];
 	_cleanup_free_ char *text = text_printable(answer_str(d, "verdict_text"));
 
+	if (text && *text && !answer_is_str(d, "verdict", "idle")) {
+		printf("  %s", term_colour(v->term, verdict_colour(answer_str(d, "verdict"))));
+		text_wrapped(text, 2, v->term->width);
+		puts(term_colour(v->term, COLOUR_NONE));
+	}
 	for (size_t i = 0; i < answer_length(d, "knobs"); i++)
 		print_tuned(v, answer_element(d, "knobs", i));
-	if (!text || !*text || answer_is_str(d, "verdict", "idle"))
-		return;
-	printf("  %s", term_colour(v->term, verdict_colour(answer_str(d, "verdict"))));
-	text_wrapped(text, 2, v->term->width);
-	puts(term_colour(v->term, COLOUR_NONE));
 }
 
 static int print_overview(const struct args *a, const struct term *term, struct grid *g,

@@ -63,6 +63,8 @@ static struct fixture *make_view(unsigned n)
 	if (n > 1) {
 		fixture_wait(f, 1, FST_COMMIT, 5, 3100);
 		fixture_wait(f, 1, FST_FSYNC, 5, 2900);
+		if (n == 2)
+			fixture_fast_commit_off(f, 1);
 		fixture_decided(f, "sda2", "0", "1", REASON_ADMINISTRATOR, -EROFS, 0,
 				10 * USEC_PER_SEC, "set with fstunectl");
 	}
@@ -197,7 +199,6 @@ static int run(const char *dir, ...)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		setenv("LC_ALL", "C.UTF-8", 1);
-		unsetenv("COLUMNS");
 		dup2(out, STDOUT_FILENO);
 		dup2(err, STDERR_FILENO);
 		if (!dir && (setgid(65534) < 0 || setuid(65534) < 0))
@@ -318,6 +319,41 @@ static void status_of_a_device_tells_fast_commits_where_there_are_any(_unused_ v
 	assert_null(strstr(said.out, "Resize"));
 	assert_int_equal(run(s.dir, "status", "sda2", NULL), 0);
 	assert_null(strstr(said.out, "Fast:"));
+	stop(&s);
+}
+
+static void status_tells_of_a_knob_without_a_column(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 2);
+	assert_int_equal(run(s.dir, "status", "--no-legend", NULL), 0);
+	assert_non_null(strstr(said.out, "\n  fast_commit is 0, auto; with 1 500 fsync/s"));
+	assert_int_equal(run(s.dir, "status", "-o", "DEVICE,FAST-COMMIT", "--no-legend", NULL),
+			 0);
+	assert_non_null(strstr(said.out, "sda1   -\n"));
+	assert_non_null(strstr(said.out, "sda2   0 auto\n"));
+	assert_int_equal(run(s.dir, "status", "sda2", NULL), 0);
+	assert_non_null(strstr(said.out, "policy: watch for 20s; next trial in 40s; "));
+	stop(&s);
+}
+
+static void explain_prints_parts_findings_and_no_needless_command(_unused_ void **state)
+{
+	struct server s;
+
+	start(&s, 2);
+	assert_int_equal(run(s.dir, "explain", "sda1", NULL), 0);
+	assert_non_null(strstr(said.out, "LAST MINUTE"));
+	assert_non_null(strstr(said.out, "\n  commit_logging"));
+	assert_non_null(strstr(said.out, "\n- fsync takes 31ms"));
+	assert_true(widest(said.out) <= 80);
+	assert_int_equal(run(s.dir, "explain", "sda2", NULL), 0);
+	assert_non_null(strstr(said.out, "\n- last trial of fast_commit: with 1 500 fsync/s"));
+	assert_null(strstr(said.out, "tune2fs"));
+	assert_int_equal(run(s.dir, "explain", "--json", "sda1", NULL), 0);
+	assert_true(*said.out == '{');
+	assert_int_equal(run(s.dir, "explain", NULL), FSTUNED_EXIT_USAGE);
 	stop(&s);
 }
 
@@ -592,6 +628,8 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(status_sorts_greatest_wait_first),
 		cmocka_unit_test(status_of_a_device_shows_who_waited),
 		cmocka_unit_test(status_of_a_device_tells_fast_commits_where_there_are_any),
+		cmocka_unit_test(status_tells_of_a_knob_without_a_column),
+		cmocka_unit_test(explain_prints_parts_findings_and_no_needless_command),
 		cmocka_unit_test(verbs_print_what_scripts_expect),
 		cmocka_unit_test(pause_is_seen_and_resumed),
 		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),

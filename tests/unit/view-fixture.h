@@ -177,6 +177,26 @@ static inline void fixture_knob(struct fixture *f, unsigned i, const char *value
 		 f->d[i].device.journal);
 }
 
+/* Gives device i fast commits that a trial has found to be slower, and a policy that holds 0.
+ */
+static inline void fixture_fast_commit_off(struct fixture *f, unsigned i)
+{
+	struct knob_state *k = &f->d[i].knobs[KNOB_FAST_COMMIT];
+
+	k->supported = k->ours = true;
+	k->why[0] = '\0';
+	strcpy(k->value, "0");
+	strcpy(k->original, "1");
+	f->d[i].device.fast_commit = FEATURE_YES;
+	f->d[i].policy.fast_commit = (struct policy_fast_commit){
+		.since_us = FIXTURE_NOW_US - 20 * USEC_PER_SEC,
+		.next_trial_us = FIXTURE_NOW_US + 40 * USEC_PER_SEC,
+		.last = { .end = REASON_TRIAL_KEPT,
+			  .here = { USEC_PER_SEC, 500, 8e6 },
+			  .there = { USEC_PER_SEC, 800, 8e6 } },
+	};
+}
+
 /* Gives device i an account of fast commits. */
 static inline void fixture_fast_commits(struct fixture *f, unsigned i)
 {
