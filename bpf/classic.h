@@ -2,7 +2,8 @@
 /*
  * Classic tracepoints, for kernels without BTF: where fields lie in their records. User space
  * reads that from the format files (observe/tracepoint.h) and puts it into the array "at" of
- * the objects before it loads them; no field of a record lies beyond 64 KiB.
+ * the objects before it loads them; no field of a record lies beyond 64 KiB. 0: the record has
+ * no such field, where it may lack it.
  */
 #ifndef FSTUNED_CLASSIC_H
 #define FSTUNED_CLASSIC_H
@@ -20,7 +21,12 @@ enum classic_field {
 	CLASSIC_CHECKPOINT_FORCED,
 	CLASSIC_CHECKPOINT_WRITTEN,
 	CLASSIC_CHECKPOINT_DROPPED,
-	CLASSIC_FSYNC_DEV, /* ext4_sync_file_exit */
+	CLASSIC_FSYNC_DEV,     /* ext4_sync_file_exit */
+	CLASSIC_F2FS_CKPT_DEV, /* f2fs_write_checkpoint, and one of these three: */
+	CLASSIC_F2FS_CKPT_MSG,
+	CLASSIC_F2FS_CKPT_WORDS,
+	CLASSIC_F2FS_CKPT_PHASE,
+	CLASSIC_F2FS_FSYNC_DEV, /* f2fs_sync_file_exit */
 	CLASSIC_FIELD_MAX,
 };
 

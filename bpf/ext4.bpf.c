@@ -12,7 +12,7 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tp_btf/ext4_sync_file_enter")
 int BPF_PROG(fsync_enter)
 {
-	fsync_begin();
+	fsync_begin(FST_FSYNC);
 	return 0;
 }
 
@@ -20,6 +20,6 @@ SEC("tp_btf/ext4_sync_file_exit")
 int BPF_PROG(fsync_exit, struct inode *inode)
 {
 	if (PASSED(inode))
-		fsync_end(inode->i_sb->s_dev);
+		fsync_end(FST_FSYNC, inode->i_sb->s_dev);
 	return 0;
 }

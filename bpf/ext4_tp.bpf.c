@@ -11,13 +11,13 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tracepoint/ext4/ext4_sync_file_enter")
 int fsync_enter(void *ctx)
 {
-	fsync_begin();
+	fsync_begin(FST_FSYNC);
 	return 0;
 }
 
 SEC("tracepoint/ext4/ext4_sync_file_exit")
 int fsync_exit(void *ctx)
 {
-	fsync_end(classic_field(ctx, CLASSIC_FSYNC_DEV));
+	fsync_end(FST_FSYNC, classic_field(ctx, CLASSIC_FSYNC_DEV));
 	return 0;
 }

@@ -25,6 +25,17 @@ enum fst_measure {
 	FST_COMMIT_WAIT,      /* a task inside jbd2_log_wait_commit */
 	FST_SHADOW_WAIT,      /* a task waiting for BH_Shadow of a journaled buffer */
 	FST_FSYNC,            /* ext4_sync_file_enter .. _exit */
+
+	FST_F2FS_CHECKPOINT, /* f2fs_write_checkpoint, its first to its last state */
+	FST_F2FS_BLOCK_OPS,  /* stopping the file system's operations */
+	FST_F2FS_WRITE,      /* writing what the checkpoint is made of */
+	FST_F2FS_REQUEST,    /* a task inside f2fs_issue_checkpoint (5.10: f2fs_sync_fs) */
+	FST_F2FS_MERGE,      /* the merging thread serving all that wait, once */
+	/* waits for the semaphores of struct f2fs_sb_info */
+	FST_F2FS_READER_WAIT,
+	FST_F2FS_WRITER_READERS, /* a checkpoint or GC finds readers inside */
+	FST_F2FS_WRITER_WRITER,  /* or another of its kind */
+	FST_F2FS_FSYNC,          /* f2fs_sync_file_enter .. _exit */
 	FST_MEASURE_MAX,
 };
 
@@ -52,6 +63,7 @@ struct fst_hist {
 #define FST_CHUNK_DEVICES 16    /* devices whose counters lie in one chunk */
 #define FST_DEVICE_TABLE 4096   /* places to find a slot by device: a power of two */
 #define FST_CHUNKS (FST_MAX_DEVICES / FST_CHUNK_DEVICES)
+#define FST_F2FS_MAX 32 /* f2fs whose semaphores are watched: each is compared at each wait */
 
 /* Who: a task, as outlier events name it. */
 struct fst_actor {
@@ -61,12 +73,25 @@ struct fst_actor {
 	char comm[FST_COMM_LEN];
 };
 
-/* The commit in flight. A journal commits one transaction at a time, so this needs no map. */
+/*
+ * The commit in flight, or an f2fs's checkpoint. A journal commits one transaction at a time, a
+ * checkpoint excludes others, so this needs no map.
+ */
 struct fst_commit_state {
 	__u64 start_ns; /* 0: none in flight */
 	__u64 phase_ns; /* begin of the present phase */
 	__u32 tid;
 	__u32 phase; /* enum fst_measure of the present phase */
+};
+
+/* Of an f2fs. */
+struct fst_f2fs_counters {
+	__u64 merged_requests; /* that the merging thread has served (cprc_info.total_ckpt) */
+	__u64 overlapping;     /* requests that found another task waiting already */
+	__u64 waiting_ns;      /* when that last changed */
+	__u32 waiting;         /* tasks inside f2fs_issue_checkpoint now; see f2fs.bpf.c */
+	__u32 waiting_max;     /* since tracking began */
+	__u32 issued, total;   /* cprc_info's, before the thread's present batch */
 };
 
 /*
@@ -76,11 +101,12 @@ struct fst_commit_state {
 struct fst_dev_stats {
 	__u32 slot;
 	__u32 pad;
-	struct fst_commit_state commit;
-	__u32 requester_tid; /* newest transaction that anybody waited for */
+	struct fst_commit_state commit; /* f2fs: tid 0 */
+	__u32 requester_tid;            /* newest transaction that anybody waited for */
 	__u32 pad2;
-	struct fst_actor requester;         /* the first task that waited for it */
-	struct fst_actor committer;         /* who asked for commit.tid; pid 0: nobody known */
+	struct fst_actor requester; /* the first task that waited for it */
+	/* who asked for commit.tid, or does the checkpoint; pid 0: nobody known */
+	struct fst_actor committer;
 	char journal[FST_JOURNAL_NAME_LEN]; /* j_devname, empty until a commit was seen */
 	/* from jbd2_run_stats */
 	__u64 transactions;
@@ -91,6 +117,7 @@ struct fst_dev_stats {
 	__u64 ckpt_forced;
 	__u64 ckpt_written;
 	__u64 ckpt_dropped;
+	struct fst_f2fs_counters f2fs;
 	struct fst_hist hist[FST_MEASURE_MAX];
 };
 
@@ -110,6 +137,17 @@ struct fst_shared {
 	 * not here is not measured.
 	 */
 	__u64 device[FST_DEVICE_TABLE];
+	/*
+	 * Of tracked f2fs: `dev` is user space's to write, `sbi` (the address of its struct
+	 * f2fs_sb_info) that of the programs that see one. f2fs_end: none in use at or above.
+	 */
+	struct fst_f2fs_sb {
+		__u64 sbi; /* 0: not seen yet */
+		__u32 dev; /* 0: free */
+		__u32 pad;
+	} f2fs[FST_F2FS_MAX];
+	__u32 f2fs_end;
+	__u32 pad2;
 };
 
 enum fst_event_type {

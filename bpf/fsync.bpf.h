@@ -9,17 +9,18 @@
 
 #include "start.bpf.h"
 
-static __always_inline void fsync_begin(void)
+/* `m` is that of the file system. */
+static __always_inline void fsync_begin(enum fst_measure m)
 {
-	wait_begin(FST_FSYNC, 0);
+	wait_begin(m, 0);
 }
 
-static __always_inline void fsync_end(__u32 dev)
+static __always_inline void fsync_end(enum fst_measure m, __u32 dev)
 {
 	__u32 none;
-	__u64 start = wait_take(FST_FSYNC, 0, &none);
+	__u64 start = wait_take(m, 0, &none);
 
-	wait_record(dev, FST_FSYNC, start);
+	wait_record(dev, m, start);
 }
 
 #endif

@@ -18,6 +18,7 @@ struct block_device {
 /* include/linux/fs.h */
 struct super_block {
 	__u32 s_dev;
+	void *s_fs_info;
 };
 
 struct inode {
@@ -52,6 +53,44 @@ struct transaction_chp_stats_s {
 	__u32 cs_dropped;
 };
 
+/* include/linux/types.h */
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+/* include/linux/rwsem.h */
+struct rw_semaphore {
+	atomic64_t count;
+};
+
+/*
+ * fs/f2fs/f2fs.h. Before 5.18 there is no struct f2fs_rwsem, its members are plain semaphores.
+ * read_waiters: readers do not queue in the semaphore, they wait here
+ * (CONFIG_F2FS_UNFAIR_RWSEM).
+ */
+struct f2fs_rwsem {
+	struct rw_semaphore internal_rwsem;
+};
+
+struct ckpt_req_control {
+	atomic_t issued_ckpt; /* checkpoints of the merging thread */
+	atomic_t total_ckpt;  /* requests that they served */
+};
+
+struct f2fs_sb_info {
+	struct super_block *sb;
+	struct f2fs_rwsem cp_global_sem; /* checkpoint procedure */
+	struct f2fs_rwsem cp_rwsem;      /* operations; a checkpoint writes */
+	struct f2fs_rwsem node_write;    /* node writes; a checkpoint writes */
+	struct f2fs_rwsem node_change;   /* node changes; a checkpoint writes */
+	struct f2fs_rwsem gc_lock;       /* GC writes, and who wants a checkpoint */
+	struct ckpt_req_control cprc_info;
+};
+
 #pragma clang attribute pop
 
 /*
@@ -69,5 +108,13 @@ enum jbd_state_bits { BH_Shadow = 23 };
 
 /* Of kernels whose jbd2 is a module without BTF: 5.10. */
 #define BH_SHADOW_WITHOUT_BTF 23
+
+/*
+ * kernel/locking/rwsem.c, the same from 5.10 to 7.2: bit 0 of a semaphore's count is its
+ * writer, from bit 8 on there are its readers; the sign bit is a guard against too many of
+ * them.
+ */
+#define RWSEM_WRITER_LOCKED 1
+#define RWSEM_READERS(count) ((count) >> 8 & ~(1ULL << 55))
 
 #endif

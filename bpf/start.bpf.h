@@ -10,7 +10,7 @@
 
 #define STARTS_MAX 1024    /* slots; a power of two, and all of them in 24 KiB */
 #define OVERFLOW_MAX 8192  /* tasks more that wait at once; beyond, the oldest are lost */
-#define TAG_MEASURE_BITS 4 /* a pid has at most 22 (include/linux/threads.h) */
+#define TAG_MEASURE_BITS 5 /* a pid has at most 22 (include/linux/threads.h) */
 
 _Static_assert(FST_MEASURE_MAX <= 1 << TAG_MEASURE_BITS, "measures fit into a tag");
 

@@ -67,15 +67,18 @@ static const struct column_kind kinds[] = {
 
 static const struct {
 	const char *name;
-	const char *measure;
+	const char *measure; /* NULL: none but an f2fs has it */
+	const char *f2fs;    /* what an f2fs has in its place; NULL: nothing */
 } measures[] = {
-	{ "COMMIT", "commit" },
-	{ "FSYNC", "fsync" },
-	{ "SHADOW", "shadow_wait" },
-	{ "CHECKPOINT", "checkpoint" },
-	{ "LOG-SPACE", "log_space_wait" },
-	{ "TRANSACTION", "transaction_wait" },
-	{ "COMMIT-WAIT", "commit_wait" },
+	{ "COMMIT", "commit", "f2fs_checkpoint" },
+	{ "FSYNC", "fsync", "f2fs_fsync" },
+	{ "SHADOW", "shadow_wait", NULL },
+	{ "CHECKPOINT", "checkpoint", "f2fs_checkpoint" },
+	{ "LOG-SPACE", "log_space_wait", NULL },
+	{ "TRANSACTION", "transaction_wait", NULL },
+	{ "COMMIT-WAIT", "commit_wait", "f2fs_request" },
+	{ "READER-WAIT", NULL, "f2fs_reader_wait" },
+	{ "WRITER-WAIT", NULL, "f2fs_writer_readers" },
 };
 
 static const struct {
@@ -105,6 +108,7 @@ int column_find(const char *name, struct column *ret)
 			if (strcasecmp(name, ret->name) != 0)
 				continue;
 			ret->measure = measures[m].measure;
+			ret->f2fs = measures[m].f2fs;
 			ret->figure = figures[f].figure;
 			ret->number = true;
 			return 0;
@@ -179,15 +183,24 @@ static void join_times(struct json_object *m, const char *const *keys, size_t n,
 	}
 }
 
+/* The measure's name for this device; NULL if it can have none. */
+static const char *measure_of(const struct column *c, struct json_object *device)
+{
+	return answer_is_str(device, "fstype", "f2fs") ? c->f2fs : c->measure;
+}
+
 static void cell_measure(const struct column *c, struct json_object *status,
 			 struct json_object *device, char *ret)
 {
-	struct json_object *m = answer_get(answer_get(device, "measures"), c->measure);
+	const char *name = measure_of(c, device);
+	struct json_object *m = name ? answer_get(answer_get(device, "measures"), name) : NULL;
 	static const char *const keys[] = { "p50_us", "p99_us", "max_us" };
 	char buf[TIME_STR_MAX];
 
-	if (!m)
-		strcpy(ret, answer_bool(device, "measured") && is_measured(status, c->measure)
+	if (!name)
+		strcpy(ret, "-");
+	else if (!m)
+		strcpy(ret, answer_bool(device, "measured") && is_measured(status, name)
 				    ? "-"
 				    : "n/a");
 	else if (!c->figure)
@@ -208,7 +221,7 @@ const char *column_heading(const struct column *c)
 void column_cell(const struct column *c, struct json_object *status, struct json_object *device,
 		 char ret[static CELL_MAX])
 {
-	if (c->measure)
+	if (!c->kind)
 		cell_measure(c, status, device, ret);
 	else if (c->kind->cell)
 		c->kind->cell(device, answer_knob(device, c->kind->knob), ret);
@@ -218,7 +231,8 @@ void column_cell(const struct column *c, struct json_object *status, struct json
 
 static double number_of(const struct column *c, struct json_object *device)
 {
-	struct json_object *m = answer_get(answer_get(device, "measures"), c->measure);
+	const char *name = measure_of(c, device);
+	struct json_object *m = name ? answer_get(answer_get(device, "measures"), name) : NULL;
 
 	/* Devices without such events come last, also after those that waited 0 us. */
 	return m ? answer_double(m, c->figure ? c->figure : "p99_us") : -1;

@@ -14,7 +14,8 @@ struct column {
 	char name[32];
 	bool number; /* sorted by size, greatest first, and set to the right */
 	const struct column_kind *kind;
-	const char *measure; /* of a measure's columns */
+	const char *measure; /* of a measure's columns; NULL: only an f2fs has it */
+	const char *f2fs;    /* the measure of an f2fs in it; NULL: none */
 	const char *figure;  /* "p99_us"; NULL: p50, p99 and max */
 	bool narrow;         /* leave p50 out */
 };

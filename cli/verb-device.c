@@ -57,6 +57,12 @@ static void print_identity(const struct term *t, struct json_object *d)
 	      *answer_str(d, "uuid") ? answer_str(d, "uuid") : "unknown");
 	if (*answer_str(d, "label"))
 		field(t, COLOUR_NONE, "Label", "%s", answer_str(d, "label"));
+	if (answer_u64(d, "devices") > 1)
+		field(t, COLOUR_NONE, "Devices",
+		      "%llu, of which this is the first; requests are not counted",
+		      (unsigned long long)answer_u64(d, "devices"));
+	if (answer_is_str(d, "fstype", "f2fs"))
+		return;
 	if (!*answer_str(d, "journal"))
 		field(t, COLOUR_NONE, "Journal", "none");
 	else
@@ -215,6 +221,34 @@ static void print_fast_commits(const struct term *t, struct json_object *d)
 	      (unsigned long long)answer_u64(f, "ineligible"), reasons ?: "");
 }
 
+static void print_f2fs(const struct term *t, struct json_object *d)
+{
+	struct json_object *f = answer_get(d, "f2fs");
+
+	if (!f)
+		return;
+	field(t, COLOUR_NONE, "Merging",
+	      "%llu requests served by the merging thread; %llu came while others waited, at "
+	      "most "
+	      "%llu waited at once, %llu do now",
+	      (unsigned long long)answer_u64(f, "merged_requests"),
+	      (unsigned long long)answer_u64(f, "overlapping_requests"),
+	      (unsigned long long)answer_u64(f, "waiting_max"),
+	      (unsigned long long)answer_u64(f, "waiting"));
+}
+
+/* Phases are set in under what they are of. NULL: it is none. */
+static const char *phase_of(const char *measure)
+{
+	static const char *const wholes[] = { "commit_", "f2fs_checkpoint_" };
+
+	for (size_t i = 0; i < ELEMENTSOF(wholes); i++)
+		if (strncmp(measure, wholes[i], strlen(wholes[i])) == 0 &&
+		    strcmp(measure, "commit_wait") != 0)
+			return measure + strlen(wholes[i]);
+	return NULL;
+}
+
 /* A measure's row: the last minute, and the total since the device is watched. */
 static void measure_row(struct table *t, const char *name, struct json_object *m)
 {
@@ -257,10 +291,8 @@ static int print_measures(const struct args *a, const struct term *term,
 		if (!m)
 			continue;
 		any = true;
-		if (strncmp(name, "commit_", 7) == 0 && strcmp(name, "commit_wait") != 0)
-			snprintf(indented, sizeof(indented), "  %s", name + 7);
-		else
-			snprintf(indented, sizeof(indented), "%s", name);
+		snprintf(indented, sizeof(indented), "%s%s", phase_of(name) ? "  " : "",
+			 phase_of(name) ?: name);
 		measure_row(&t, indented, m);
 	}
 	if (!any)
@@ -314,6 +346,8 @@ static char *actor(struct json_object *o)
 
 static void print_outliers(struct json_object *d)
 {
+	const char *what = answer_is_str(d, "fstype", "f2fs") ? "the checkpoint was done by"
+							      : "the commit was asked for by";
 	size_t n = answer_length(d, "outliers");
 
 	if (n)
@@ -329,7 +363,7 @@ static void print_outliers(struct json_object *d)
 		       answer_time(o, "duration_us", buf), answer_str(o, "measure"),
 		       answer_get(o, "waiter") && who ? who : "nobody known");
 		if (asked)
-			printf("      the commit was asked for by %s\n", asked);
+			printf("      %s %s\n", what, asked);
 	}
 }
 
@@ -351,6 +385,7 @@ void print_device(const struct args *a, const struct term *t, struct json_object
 	print_service(t, answer_get(d, "service"), "Requests");
 	print_service(t, answer_get(d, "journal_service"), "In journal");
 	print_fast_commits(t, d);
+	print_f2fs(t, d);
 	print_measures(a, t, status, d);
 	print_decisions(t, d);
 	print_outliers(d);

@@ -25,7 +25,7 @@ static void print_unavailable(struct json_object *status)
 	for (size_t i = 0; i < all; i++) {
 		struct json_object *m = answer_element(status, "measures", i);
 
-		if (!answer_is_str(m, "way", "none"))
+		if (!answer_is_str(m, "way", "none") || !answer_bool(m, "needed"))
 			continue;
 		if (n < UNAVAILABLE_NAMED)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
@@ -285,17 +285,22 @@ static int print_overview(const struct args *a, const struct term *term, struct 
 	return table_print_notes(&t, print_verdict, &v);
 }
 
-static void print_legend(const struct term *t, size_t n, size_t all, bool narrow)
+static void print_legend(const struct term *t, struct json_object **devices, size_t n,
+			 size_t all, bool narrow)
 {
+	bool any_f2fs = false;
+
+	for (size_t i = 0; i < n; i++)
+		any_f2fs |= answer_is_str(devices[i], "fstype", "f2fs");
 	fputs(term_colour(t, COLOUR_DIM), stdout);
 	if (n)
-		printf("COMMIT, FSYNC, SHADOW: %sp99/max of the last minute\n",
-		       narrow ? "" : "p50/");
+		printf("COMMIT%s, FSYNC, SHADOW: %sp99/max of the last minute\n",
+		       any_f2fs ? " (of f2fs: checkpoints)" : "", narrow ? "" : "p50/");
 	if (n < all)
 		printf("%zu more devices, neither tuned nor in trouble (-a shows them)\n",
 		       all - n);
 	if (all == 0)
-		puts("no file system with a journal is mounted");
+		puts("no ext4 or f2fs is mounted");
 	fputs(term_colour(t, COLOUR_NONE), stdout);
 }
 
@@ -321,7 +326,8 @@ static int print_devices(const struct args *a, const struct term *term,
 		print_daemon(a, term, status);
 	r = n ? print_overview(a, term, &g, status, devices) : 0;
 	if (r == 0 && !a->no_legend)
-		print_legend(term, n, answer_length(status, "devices"), columns[0].narrow);
+		print_legend(term, devices, n, answer_length(status, "devices"),
+			     columns[0].narrow);
 	return r;
 }
 

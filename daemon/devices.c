@@ -142,36 +142,52 @@ void manager_check(struct manager *m, struct managed *d, enum knob_id id)
 
 static void track(struct manager *m, struct managed *d)
 {
+	bool any = false;
 	int r;
 
-	if (d->tracked || !d->device->has_journal)
+	if (d->tracked)
 		return;
 	for (enum fs_kind fs = 0; fs < FS_KIND_MAX; fs++) {
+		if (!fs_kind_concerns(fs, d->device))
+			continue;
+		any = true;
 		r = probe_open_fs(m->probe, fs);
 		if (r < 0)
 			log_debug_errno(r, "No probe of kind %d could be attached: %m",
 					(int)fs);
 	}
+	if (!any)
+		return;
 	r = probe_track(m->probe, d->device->id.dev, &d->slot);
 	if (r < 0 && !d->track_failed)
 		log_warning_errno(r, "%s: cannot be measured: %s", d->device->name,
 				  r == -ENOSPC ? "too many devices" : strerror(-r));
 	d->track_failed = r < 0;
 	d->tracked = r >= 0;
+	if (d->tracked && d->device->type == DEVICE_F2FS &&
+	    probe_watch_semaphores(m->probe, d->device->id.dev) < 0)
+		log_info("%s: waits for its semaphores are not measured: too many f2fs",
+			 d->device->name);
+}
+
+static bool is_needed(const struct manager *m, enum fs_kind fs)
+{
+	for (size_t i = 0; i < m->n_devices; i++)
+		if (m->devices[i]->tracked && fs_kind_concerns(fs, m->devices[i]->device))
+			return true;
+	return false;
 }
 
 static void untrack(struct manager *m, struct managed *d)
 {
-	bool last = true;
-
 	if (!d->tracked)
 		return;
 	(void)probe_untrack(m->probe, d->device->id.dev);
 	d->tracked = false;
-	for (size_t i = 0; i < m->n_devices; i++)
-		last = last && !m->devices[i]->tracked;
-	for (enum fs_kind fs = 0; last && fs < FS_KIND_MAX; fs++)
-		probe_close_fs(m->probe, fs);
+	/* What is still open keeps the file system's module from being unloaded. */
+	for (enum fs_kind fs = 0; fs < FS_KIND_MAX; fs++)
+		if (!is_needed(m, fs))
+			probe_close_fs(m->probe, fs);
 }
 
 static int by_name(const void *a, const void *b)

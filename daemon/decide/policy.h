@@ -281,6 +281,7 @@ enum verdict {
 	VERDICT_DEVICE,    /* not my layer: the device's own service time */
 	VERDICT_LOG_SPACE, /* the journal is too small for the load */
 	VERDICT_COMMIT,    /* commits are slow and the device is not */
+	VERDICT_CHECKPOINT, /* so are an f2fs's checkpoints */
 };
 
 const char *verdict_to_string(enum verdict v); /* "idle", "good", "shadow", "helped", ... */

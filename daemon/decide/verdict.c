@@ -19,7 +19,10 @@
 #define OWN_LEN (2 * TIME_STR_MAX + 32) /* of own_text() */
 
 struct facts {
-	struct hist shadow, log_space, commit, locking, fsync;
+	struct hist shadow, log_space, locking, request, readers;
+	struct hist commit, fsync; /* of an f2fs: checkpoints, and its fsyncs */
+	const char *commits;       /* what they are called */
+	bool is_f2fs;
 	struct service service, journal;
 	uint64_t span_us;
 	const struct knob_view *k;
@@ -194,9 +197,9 @@ static bool device(const struct facts *f)
 		return false;
 	own_text(s, own, sizeof(own));
 	snprintf(f->text, f->size, "%sdevice: %s; %s p99 %s: %s",
-		 external ? "the journal's " : "", own, commits ? "commits" : "fsync",
+		 external ? "the journal's " : "", own, commits ? f->commits : "fsync",
 		 time_ns(hist_quantile_ns(h, 0.99)).s,
-		 external ? "not the file system" : "not the journal");
+		 external || f->is_f2fs ? "not the file system" : "not the journal");
 	return true;
 }
 
@@ -221,17 +224,49 @@ static bool commit(const struct facts *f)
 	return true;
 }
 
+static bool checkpoint(const struct facts *f)
+{
+	char own[OWN_LEN];
+
+	if (!slow(&f->commit, COMMIT_SLOW_NS) && !slow(&f->fsync, FSYNC_SLOW_NS))
+		return false;
+	if (stalls(f, &f->readers)) {
+		snprintf(f->text, f->size,
+			 "checkpoints p99 %s: they wait for tasks in the file system, longest "
+			 "%s",
+			 time_ns(hist_quantile_ns(&f->commit, 0.99)).s,
+			 time_ns(f->readers.max_ns).s);
+		return true;
+	}
+	own_text(&f->service, own, sizeof(own));
+	snprintf(f->text, f->size, "checkpoints p99 %s, who asks waits p99 %s%s%s",
+		 time_ns(hist_quantile_ns(&f->commit, 0.99)).s,
+		 time_ns(hist_quantile_ns(&f->request, 0.99)).s, *own ? "; device " : "", own);
+	return true;
+}
+
 static void good(const struct facts *f)
 {
 	size_t n = 0;
 
 	snprintf(f->text, f->size, "nobody waits long");
 	if (f->commit.count > 0)
-		n = (size_t)snprintf(f->text, f->size, "commits p99 %s",
+		n = (size_t)snprintf(f->text, f->size, "%s p99 %s", f->commits,
 				     time_ns(hist_quantile_ns(&f->commit, 0.99)).s);
 	if (f->fsync.count > 0 && n < f->size)
 		snprintf(f->text + n, f->size - n, "%sfsync p99 %s", n ? ", " : "",
 			 time_ns(hist_quantile_ns(&f->fsync, 0.99)).s);
+}
+
+/* A device has the one or the other. */
+static bool either(const struct model *m, enum fst_measure usual, enum fst_measure f2fs,
+		   uint64_t now_us, struct hist *ret)
+{
+	model_window(m, usual, now_us, ret, NULL);
+	if (ret->count)
+		return false;
+	model_window(m, f2fs, now_us, ret, NULL);
+	return ret->count > 0;
 }
 
 enum verdict verdict_of(const struct model *m, const struct knob_view *force_copy,
@@ -252,9 +287,12 @@ enum verdict verdict_of(const struct model *m, const struct knob_view *force_cop
 	}
 	model_window(m, FST_SHADOW_WAIT, now_us, &f.shadow, &f.span_us);
 	model_window(m, FST_LOG_SPACE_WAIT, now_us, &f.log_space, NULL);
-	model_window(m, FST_COMMIT, now_us, &f.commit, NULL);
+	f.is_f2fs = either(m, FST_COMMIT, FST_F2FS_CHECKPOINT, now_us, &f.commit);
+	f.is_f2fs |= either(m, FST_FSYNC, FST_F2FS_FSYNC, now_us, &f.fsync);
+	f.commits = f.is_f2fs ? "checkpoints" : "commits";
 	model_window(m, FST_COMMIT_LOCKING, now_us, &f.locking, NULL);
-	model_window(m, FST_FSYNC, now_us, &f.fsync, NULL);
+	model_window(m, FST_F2FS_REQUEST, now_us, &f.request, NULL);
+	model_window(m, FST_F2FS_WRITER_READERS, now_us, &f.readers, NULL);
 	model_service(m, now_us, &f.service);
 	model_journal_service(m, now_us, &f.journal);
 
@@ -266,8 +304,8 @@ enum verdict verdict_of(const struct model *m, const struct knob_view *force_cop
 		return VERDICT_LOG_SPACE;
 	if (device(&f))
 		return VERDICT_DEVICE;
-	if (commit(&f))
-		return VERDICT_COMMIT;
+	if (f.is_f2fs ? checkpoint(&f) : commit(&f))
+		return f.is_f2fs ? VERDICT_CHECKPOINT : VERDICT_COMMIT;
 	good(&f);
 	return VERDICT_GOOD;
 }
@@ -278,7 +316,7 @@ const char *verdict_to_string(enum verdict v)
 		[VERDICT_IDLE] = "idle",     [VERDICT_GOOD] = "good",
 		[VERDICT_SHADOW] = "shadow", [VERDICT_HELPED] = "helped",
 		[VERDICT_DEVICE] = "device", [VERDICT_LOG_SPACE] = "log-space",
-		[VERDICT_COMMIT] = "commit",
+		[VERDICT_COMMIT] = "commit", [VERDICT_CHECKPOINT] = "checkpoint",
 	};
 
 	return (size_t)v < ELEMENTSOF(names) ? names[v] : "unknown";

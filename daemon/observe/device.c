@@ -13,13 +13,12 @@
 /* What the list keeps beside each device. */
 struct entry {
 	struct device device; /* first: a struct device of the list is always one of these */
-	bool of_ext4;         /* else known from /proc/fs/jbd2 alone */
 	bool is_new, seen, changed;
 };
 
 /* What one refresh reads once, for all devices. */
 struct survey {
-	struct names ext4, jbd2;
+	struct names ext4, f2fs, jbd2;
 	struct mounts mounts;
 	bool have_mounts;
 };
@@ -160,9 +159,14 @@ static int identify(const char *name, const struct survey *s, struct device_id *
 }
 
 /* A superblock seen for the first time. */
-static int device_new(struct device **ret, const char *name, uint64_t ino, bool of_ext4,
-		      const struct survey *s)
+static int device_new(struct device **ret, const char *name, uint64_t ino,
+		      enum device_type type, const struct survey *s)
 {
+	static const char *const fstypes[] = {
+		[DEVICE_EXT4] = "ext4",
+		[DEVICE_F2FS] = "f2fs",
+		[DEVICE_JBD2] = "jbd2",
+	};
 	_cleanup_(device_freep) struct device *d = NULL;
 	struct entry *e = calloc(1, sizeof(*e));
 	struct identity identity = { 0 };
@@ -176,10 +180,10 @@ static int device_new(struct device **ret, const char *name, uint64_t ino, bool 
 		return r;
 	d->id.ino = ino;
 	snprintf(d->name, sizeof(d->name), "%s", name);
-	e->of_ext4 = of_ext4;
+	d->type = type;
 	e->is_new = true;
-	strcpy(d->fstype, of_ext4 ? "ext4" : "jbd2");
-	if (of_ext4) {
+	strcpy(d->fstype, fstypes[type]);
+	if (type == DEVICE_EXT4) {
 		r = discover_journal(d, &s->jbd2);
 		if (r < 0)
 			return r;
@@ -224,7 +228,7 @@ static void update_mount(struct entry *e, const struct survey *s)
 			snprintf(d->fstype, sizeof(d->fstype), "%s", m->fstype);
 			changed = true;
 		}
-	} else if (e->of_ext4) {
+	} else if (d->type == DEVICE_EXT4) {
 		int r = discover_read_only(d->name);
 
 		read_only = r < 0 ? read_only : r > 0;
@@ -240,6 +244,7 @@ static void update_mount(struct entry *e, const struct survey *s)
 static void survey_done(struct survey *s)
 {
 	names_done(&s->ext4);
+	names_done(&s->f2fs);
 	names_done(&s->jbd2);
 	mounts_done(&s->mounts);
 }
@@ -247,13 +252,19 @@ static void survey_done(struct survey *s)
 /* What cannot be listed now must not look like an unmount of everything. */
 static int survey_take(struct survey *s, const struct device_list *l)
 {
-	int r = names_read(&s->ext4, "/sys/fs/ext4");
+	const struct {
+		const char *dir;
+		struct names *names;
+	} lists[] = { { "/sys/fs/ext4", &s->ext4 },
+		      { "/sys/fs/f2fs", &s->f2fs },
+		      { "/proc/fs/jbd2", &s->jbd2 } };
+	int r;
 
-	if (r < 0)
-		return log_warning_errno(r, "Cannot list /sys/fs/ext4: %m");
-	r = names_read(&s->jbd2, "/proc/fs/jbd2");
-	if (r < 0)
-		return log_warning_errno(r, "Cannot list /proc/fs/jbd2: %m");
+	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+		r = names_read(lists[i].names, lists[i].dir);
+		if (r < 0)
+			return log_warning_errno(r, "Cannot list %s: %m", lists[i].dir);
+	}
 	if (l->mountinfo_fd < 0)
 		return 0;
 	r = mounts_read(&s->mounts, l->mountinfo_fd);
@@ -264,7 +275,7 @@ static int survey_take(struct survey *s, const struct device_list *l)
 }
 
 /* Keeps the entry if it is the same superblock still, else makes one; new ones go to `add`. */
-static void see(struct device_list *l, const char *name, uint64_t ino, bool of_ext4,
+static void see(struct device_list *l, const char *name, uint64_t ino, enum device_type type,
 		const struct survey *s, struct device **add, size_t *n_add)
 {
 	struct device *d = find_name(l, name);
@@ -272,11 +283,11 @@ static void see(struct device_list *l, const char *name, uint64_t ino, bool of_e
 	int r;
 
 	/* sysfs never uses an inode number twice, so nothing else need be read again */
-	if (e && e->of_ext4 == of_ext4 && d->id.ino == ino) {
+	if (e && d->type == type && d->id.ino == ino) {
 		e->seen = true;
 		return;
 	}
-	r = device_new(&d, name, ino, of_ext4, s);
+	r = device_new(&d, name, ino, type, s);
 	if (r < 0) {
 		log_debug_errno(r, "%s: not yet usable: %m", name);
 		return;
@@ -285,20 +296,31 @@ static void see(struct device_list *l, const char *name, uint64_t ino, bool of_e
 	add[(*n_add)++] = d;
 }
 
-static void see_ext4(struct device_list *l, const struct survey *s, struct device **add,
-		     size_t *n_add)
+/* Directories of /sys/fs/ext4 and /sys/fs/f2fs that are no file systems. */
+static bool is_common(const char *name)
 {
-	for (size_t i = 0; i < s->ext4.n; i++) {
-		const char *name = s->ext4.v[i];
+	static const char *const common[] = { "features", "tuning" };
+
+	for (size_t i = 0; i < ELEMENTSOF(common); i++)
+		if (strcmp(name, common[i]) == 0)
+			return true;
+	return false;
+}
+
+static void see_sysfs(struct device_list *l, const struct names *names, enum device_type type,
+		      const struct survey *s, struct device **add, size_t *n_add)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const char *name = names->v[i];
 		uint64_t ino;
 		struct device *d;
 		int r;
 
-		if (strcmp(name, "features") == 0)
+		if (is_common(name))
 			continue;
 		r = discover_ino(name, &ino);
 		if (r >= 0) {
-			see(l, name, ino, true, s, add, n_add);
+			see(l, name, ino, type, s, add, n_add);
 		} else if (r != -ENOENT && (d = find_name(l, name))) {
 			/* listed but not readable this time: no reason to think it gone */
 			entry_of(d)->seen = true;
@@ -321,7 +343,7 @@ static void see_jbd2(struct device_list *l, const struct survey *s, struct devic
 		if (journal_device(journal, name) < 0 || names_have(&s->ext4, name) ||
 		    (n > 0 && strcmp(add[n - 1]->name, name) == 0))
 			continue;
-		see(l, name, 0, false, s, add, n_add);
+		see(l, name, 0, DEVICE_JBD2, s, add, n_add);
 		if (*n_add > n)
 			(void)device_set_journal(add[n], journal);
 	}
@@ -348,9 +370,10 @@ static void take_identities(struct device_list *l)
 		if (!d->has_journal)
 			i.journal_bytes = 0; /* left from before it was taken away */
 		if (i.block_size != d->block_size || i.journal_bytes != d->journal_bytes ||
-		    i.fast_commit != d->fast_commit) {
+		    i.n_devices != d->n_devices || i.fast_commit != d->fast_commit) {
 			d->block_size = i.block_size;
 			d->journal_bytes = i.journal_bytes;
+			d->n_devices = i.n_devices;
 			d->fast_commit = i.fast_commit;
 			entry_of(d)->changed = true;
 		}
@@ -414,7 +437,7 @@ int device_list_refresh(struct device_list *l, const struct device_events *event
 	r = survey_take(&s, l);
 	if (r < 0)
 		return r;
-	max = l->n + s.ext4.n + s.jbd2.n + 1;
+	max = l->n + s.ext4.n + s.f2fs.n + s.jbd2.n + 1;
 	add = calloc(max, sizeof(*add));
 	gone = calloc(max, sizeof(*gone));
 	both = calloc(max, sizeof(struct device *));
@@ -423,7 +446,8 @@ int device_list_refresh(struct device_list *l, const struct device_events *event
 		return log_oom();
 	}
 
-	see_ext4(l, &s, add, &n_add);
+	see_sysfs(l, &s.ext4, DEVICE_EXT4, &s, add, &n_add);
+	see_sysfs(l, &s.f2fs, DEVICE_F2FS, &s, add, &n_add);
 	see_jbd2(l, &s, add, &n_add);
 	n_gone = partition(l, both, add, n_add, gone);
 	take_identities(l);

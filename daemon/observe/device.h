@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * File systems with a journal, found in /sys/fs/ext4 and /proc/fs/jbd2 (so one that is
- * mounted only in a container is there too), named from /proc/1/mountinfo. One entry per
- * file system however often it is mounted.
+ * File systems, found in /sys/fs/ext4, /sys/fs/f2fs and /proc/fs/jbd2 (so one that is mounted
+ * only in a container is there too), named from /proc/1/mountinfo. One entry per file system
+ * however often it is mounted and on however many devices it lies.
  */
 #ifndef FSTUNED_OBSERVE_DEVICE_H
 #define FSTUNED_OBSERVE_DEVICE_H
@@ -39,13 +39,28 @@ bool device_id_equal(const struct device_id *a, const struct device_id *b);
  */
 int device_id_read(const char *name, struct device_id *ret);
 
+/* Whose file system it is: which probes measure it and which knobs it may have. */
+enum device_type {
+	DEVICE_EXT4, /* also when mounted as ext3 or ext2 */
+	DEVICE_F2FS,
+	DEVICE_JBD2, /* any other with a journal of jbd2: ocfs2 */
+};
+
 struct device {
 	struct device_id id;
+	enum device_type type;
 	char name[DEVICE_NAME_MAX]; /* kernel name, as in /sys/class/block: "sda5", "dm-0" */
-	char fstype[16];            /* "ext4", "ext3", "ext2"; "ext4" if only sysfs knows it */
+	char fstype[16];            /* as mounted: "ext4", "ext3", "f2fs", "ocfs2" */
 	char journal[FST_JOURNAL_NAME_LEN]; /* directory in /proc/fs/jbd2: "sda5-8"; "" none */
 	bool has_journal; /* also true where its name is not known: see device_set_journal() */
-	bool read_only;   /* superblock is read-only */
+	/* The superblock is read-only. Of an f2fs that no mountinfo shows nothing tells: false.
+	 */
+	bool read_only;
+	/*
+	 * Devices that an f2fs lies on; 0 unknown. With several, this entry is that of the
+	 * first, by which the file system goes; nothing is known here of the others.
+	 */
+	unsigned n_devices;
 	uint32_t block_size;      /* bytes; 0 unknown */
 	uint64_t journal_bytes;   /* 0 unknown */
 	enum feature fast_commit; /* of ext4; it cannot change while mounted */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <blkid/blkid.h>
-#include <endian.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -10,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include "identify.h"
 #include "discover.h"
+#include "superblock.h"
 #include "../base/file.h"
 #include "../base/thread.h"
 #include "../base/time-util.h"
@@ -23,26 +23,6 @@
 /* ... up to this many. */
 #define THREADS_MAX 32
 #define THREAD_STACK (256 * 1024)
-
-/* Where an ext4 superblock lies on its device and what is read of it (fs/ext4/ext4.h). */
-#define EXT4_SB_OFFSET 1024
-#define EXT4_SB_MAGIC 0xef53
-#define EXT4_COMPAT_FAST_COMMIT 0x0400
-struct ext4_sb_part {
-	uint8_t before[0x38];
-	uint16_t magic;
-	uint8_t middle[0x5c - 0x3a];
-	uint32_t feature_compat;
-	uint8_t more[0xfd - 0x60];
-	uint8_t jnl_backup_type; /* 1: jnl_blocks is i_block[15], then the inode's size */
-	uint8_t after[0x10c - 0xfe];
-	uint32_t jnl_blocks[17];
-} __attribute__((packed));
-
-_Static_assert(offsetof(struct ext4_sb_part, magic) == 0x38, "s_magic");
-_Static_assert(offsetof(struct ext4_sb_part, feature_compat) == 0x5c, "s_feature_compat");
-_Static_assert(offsetof(struct ext4_sb_part, jnl_backup_type) == 0xfd, "s_jnl_backup_type");
-_Static_assert(offsetof(struct ext4_sb_part, jnl_blocks) == 0x10c, "s_jnl_blocks");
 
 /* --- udev --- */
 
@@ -130,28 +110,15 @@ static void probe_value(blkid_probe probe, const char *name, char *ret, size_t s
 		snprintf(ret, size, "%.*s", (int)len, value);
 }
 
-/*
- * What the mount goes by: neither sysfs nor every kernel's options tell whether a file system
- * has fast commits, and the account of those that it made is all zero until the first.
- */
-static void read_superblock(int fd, struct identity *ret)
-{
-	struct ext4_sb_part sb;
-
-	if (pread(fd, &sb, sizeof(sb), EXT4_SB_OFFSET) != sizeof(sb) ||
-	    le16toh(sb.magic) != EXT4_SB_MAGIC)
-		return;
-	ret->fast_commit =
-		le32toh(sb.feature_compat) & EXT4_COMPAT_FAST_COMMIT ? FEATURE_YES : FEATURE_NO;
-	if (sb.jnl_backup_type == 1)
-		ret->journal_bytes =
-			(uint64_t)le32toh(sb.jnl_blocks[15]) << 32 | le32toh(sb.jnl_blocks[16]);
-}
-
 static int identity_from_device(const char *name, struct identity *ret)
 {
-	char *types[] = { (char *)"ext4",    (char *)"ext3",  (char *)"ext2",
-			  (char *)"ext4dev", (char *)"ocfs2", NULL };
+	char *types[] = { (char *)"ext4",
+			  (char *)"ext3",
+			  (char *)"ext2",
+			  (char *)"ext4dev",
+			  (char *)"ocfs2",
+			  (char *)"f2fs",
+			  NULL };
 	char path[PATH_MAX], size[16] = "";
 	_cleanup_close_ int fd = -EBADF;
 	blkid_probe probe;
@@ -179,7 +146,7 @@ static int identity_from_device(const char *name, struct identity *ret)
 			probe_value(probe, "LABEL", ret->label, sizeof(ret->label));
 			probe_value(probe, "BLOCK_SIZE", size, sizeof(size));
 			ret->block_size = (uint32_t)strtoul(size, NULL, 10);
-			read_superblock(fd, ret);
+			superblock_read(fd, ret);
 		}
 	}
 	blkid_free_probe(probe);

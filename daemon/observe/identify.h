@@ -14,6 +14,7 @@ struct identity {
 	char label[64];         /* raw; "" none or unknown */
 	uint32_t block_size;    /* bytes; 0 unknown */
 	uint64_t journal_bytes; /* of an internal journal; 0 unknown */
+	unsigned n_devices;     /* of an f2fs; 0 unknown */
 	enum feature fast_commit;
 };
 

@@ -185,6 +185,26 @@ static bool module_btf_there(void)
 	return read_full_file("/proc/modules", 1 << 20, false, &modules, &len) < 0 || len == 0;
 }
 
+static bool has_member(const struct btf *btf, const struct btf_type *t, const char *member)
+{
+	for (unsigned i = 0; btf_is_struct(t) && i < btf_vlen(t); i++)
+		if (strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member) == 0)
+			return true;
+	return false;
+}
+
+/* A tracepoint's typedef is of a pointer to its callback, whose first argument is void *. */
+static bool is_number(const struct btf *btf, const struct btf_type *trace, unsigned arg)
+{
+	const struct btf_type *t = btf__type_by_id(btf, trace->type);
+
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	if (!t || !btf_is_func_proto(t) || arg >= btf_vlen(t))
+		return false;
+	t = btf__type_by_id(btf, (uint32_t)btf__resolve_type(btf, btf_params(t)[arg].type));
+	return t && (btf_is_int(t) || btf_is_any_enum(t));
+}
+
 static bool match_types(const struct btf *btf, uint32_t from, struct btf_name *names, size_t n)
 {
 	uint32_t cnt = btf__type_cnt(btf);
@@ -198,10 +218,14 @@ static bool match_types(const struct btf *btf, uint32_t from, struct btf_name *n
 		if (!func && !btf_is_typedef(t) && !btf_is_struct(t) && !btf_is_any_enum(t))
 			continue;
 		name = btf__name_by_offset(btf, t->name_off);
-		for (size_t i = 0; name && i < n; i++)
-			if (!names[i].found && names[i].func == func &&
-			    strcmp(names[i].name, name) == 0)
-				names[i].found = true;
+		for (size_t i = 0; name && i < n; i++) {
+			if (names[i].found || names[i].func != func ||
+			    strcmp(names[i].name, name) != 0 ||
+			    (names[i].member && !has_member(btf, t, names[i].member)))
+				continue;
+			names[i].found = true;
+			names[i].number = names[i].arg && is_number(btf, t, names[i].arg);
+		}
 	}
 	for (size_t i = 0; i < n; i++)
 		missing += !names[i].found;
@@ -215,7 +239,7 @@ void kernel_find_btf(const struct kernel_caps *caps, struct btf_name *names, siz
 	struct dirent *de;
 
 	for (size_t i = 0; i < n; i++)
-		names[i].found = false;
+		names[i].found = names[i].number = false;
 	base = caps->btf ? btf__load_vmlinux_btf() : NULL;
 	if (!base || match_types(base, 1, names, n))
 		return;

@@ -47,7 +47,10 @@ int kernel_caps_probe(struct kernel_caps *ret);
 struct btf_name {
 	const char *name;
 	bool func;
+	const char *member; /* a struct, to be found only if it has this member; NULL */
+	unsigned arg;       /* of a tracepoint, from 1: is it a number? 0: not asked */
 	bool found;
+	bool number; /* the answer; false for a pointer */
 };
 
 /*

@@ -56,7 +56,10 @@ static bool against(const struct pass *p, enum hook_id id, enum way w, char *why
 		n = snprintf(why, size, "%s", p->caps->way[w].why);
 	else if ((w == WAY_TP_BTF || w == WAY_FENTRY) && !s->found)
 		n = snprintf(why, size, "%s: no BTF of %s", way_to_string(w), hooks[id].target);
-	else if (hooks[id].reads && !p->caps->read_memory)
+	else if (s->hidden)
+		n = snprintf(why, size, "%s: %s", way_to_string(w), hooks[id].hidden_why);
+	else if ((hooks[id].reads || (hooks[id].text_arg && !s->number)) &&
+		 !p->caps->read_memory)
 		n = snprintf(why, size,
 			     "%s: reading kernel memory is not permitted (lockdown %s)",
 			     way_to_string(w), p->caps->lockdown);
@@ -91,29 +94,54 @@ void hooks_choose(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
 	struct pass pass = { .states = states, .fs = fs, .caps = caps };
 
 	for_each_hook(id, &pass) choose(&pass, id);
+	for_each_hook(id, &pass) if (hooks[id].has_instead && states[id].way != WAY_NONE)
+		states[hooks[id].instead]
+			.way = WAY_NONE;
 }
 
 static void find_btf(const struct pass *p)
 {
-	struct btf_name names[HOOK_MAX];
+	struct btf_name names[2 * HOOK_MAX] = { 0 };
 	char typedefs[HOOK_MAX][64];
-	enum hook_id of[HOOK_MAX];
 	size_t n = 0;
 
 	for_each_hook(id, p)
 	{
 		names[n].func = hooks[id].ways & WAY_BIT(WAY_FENTRY);
 		names[n].name = hooks[id].target;
+		names[n].arg = hooks[id].text_arg;
 		if (!names[n].func) {
-			(void)snprintf(typedefs[n], sizeof(typedefs[n]), "btf_trace_%s",
+			(void)snprintf(typedefs[id], sizeof(typedefs[id]), "btf_trace_%s",
 				       hooks[id].target);
-			names[n].name = typedefs[n];
+			names[n].name = typedefs[id];
 		}
-		of[n++] = id;
+		n++;
 	}
+	for_each_hook(id, p) if (hooks[id].hidden_by_struct) names[n++] =
+		(struct btf_name){ .name = hooks[id].hidden_by_struct,
+				   .member = hooks[id].hidden_by_member };
+
 	kernel_find_btf(p->caps, names, n);
-	for (size_t i = 0; i < n; i++)
-		p->states[of[i]].found = names[i].found;
+	n = 0;
+	for_each_hook(id, p)
+	{
+		p->states[id].number = names[n].number;
+		p->states[id].found = names[n++].found;
+	}
+	for_each_hook(id, p) if (hooks[id].hidden_by_struct) p->states[id].hidden =
+		names[n++].found;
+}
+
+static int find_field(struct pass *p, enum classic_field f)
+{
+	const struct classic_source *src = &classic_sources[f];
+	_cleanup_free_ char *format = NULL;
+	uint32_t id;
+	int r;
+
+	p->at[f] = 0;
+	r = tracepoint_format(fs_kind_to_string(p->fs), hooks[src->hook].target, &id, &format);
+	return r < 0 ? r : tracepoint_field(format, src->field, &p->at[f]);
 }
 
 /*
@@ -122,26 +150,26 @@ static void find_btf(const struct pass *p)
  */
 static int find_fields(struct pass *p)
 {
+	bool had = false; /* the one before, which may stand for this one */
 	int r = 0;
 
 	for (enum classic_field f = 0; f < CLASSIC_FIELD_MAX; f++) {
 		const struct classic_source *src = &classic_sources[f];
 		struct hook_state *s = &p->states[src->hook];
-		_cleanup_free_ char *format = NULL;
-		uint32_t id;
 		int q;
 
 		if (hooks[src->hook].fs != p->fs || s->way != WAY_TRACEPOINT)
 			continue;
-		q = tracepoint_format(fs_kind_to_string(p->fs), hooks[src->hook].target, &id,
-				      &format);
-		if (q == 0)
-			q = tracepoint_field(format, src->field, &p->at[f]);
-		if (q < 0) {
+		q = find_field(p, f);
+		had = had || q == 0;
+		if (src->or_next)
+			continue;
+		if (!had) {
 			refuse(s, WAY_TRACEPOINT, "no field %s of %s in tracefs (%s)",
 			       src->field, hooks[src->hook].target, strerrorname_np(-q));
 			r = -EAGAIN;
 		}
+		had = false;
 	}
 	return r;
 }
@@ -176,6 +204,14 @@ static int share_maps(struct bpf_object *obj, const struct probe_maps *maps)
 	return 0;
 }
 
+/* Does the tracepoint whose argument may be text pass a number? At most one in an object does.
+ */
+static bool passes_number(const struct pass *p)
+{
+	for_each_hook(id, p) if (hooks[id].text_arg) return p->states[id].number;
+	return false;
+}
+
 static bool in_object(const struct hook_state *s, bool classic)
 {
 	return s->way != WAY_NONE && (s->way == WAY_TRACEPOINT) == classic;
@@ -185,9 +221,14 @@ static bool in_object(const struct hook_state *s, bool classic)
 static int object_load(const struct pass *p, bool classic, enum hook_id only,
 		       struct bpf_object **ret)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts,
-		    .object_name = p->fs == FS_JBD2 ? "fst_jbd2" : "fst_ext4");
+	static const char *const names_of[FS_KIND_MAX] = {
+		[FS_JBD2] = "fst_jbd2",
+		[FS_EXT4] = "fst_ext4",
+		[FS_F2FS] = "fst_f2fs",
+	};
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = names_of[p->fs]);
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+	bool number = passes_number(p);
 	struct bpf_program *prog;
 	size_t size;
 	const void *elf = hook_object(p->fs, classic, &size);
@@ -218,6 +259,8 @@ static int object_load(const struct pass *p, bool classic, enum hook_id only,
 	if (r == 0)
 		r = set_rodata(obj, ".rodata.may_read", &p->caps->read_memory,
 			       sizeof(p->caps->read_memory));
+	if (r == 0)
+		r = set_rodata(obj, ".rodata.number", &number, sizeof(number));
 	if (r == 0)
 		r = bpf_object__load(obj);
 	if (r < 0)

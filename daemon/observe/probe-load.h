@@ -15,6 +15,8 @@ struct hook_state {
 	struct bpf_link *links[2];
 	char why[160];    /* why not a better way, or none */
 	bool found;       /* the kernel has BTF of it */
+	bool number;      /* and passes a number as the hook's text_arg */
+	bool hidden;      /* and has the member with which it is of no use */
 	unsigned refused; /* WAY_BIT()s that were tried in vain */
 	char refused_why[WAY_MAX][112];
 };
@@ -26,7 +28,8 @@ struct probe_maps {
 
 /*
  * Chooses for each hook of `fs` the first way that nothing is known against. What begins and
- * what ends a wait go the same way: start times lie in the object that both are in.
+ * what ends a wait go the same way: start times lie in the object that both are in. What
+ * serves instead of a hook goes no way where that one does.
  */
 void hooks_choose(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
 		  const struct kernel_caps *caps);

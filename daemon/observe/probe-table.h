@@ -24,6 +24,15 @@ enum hook_id {
 	HOOK_SHADOW,
 	HOOK_FSYNC_ENTER,
 	HOOK_FSYNC_EXIT,
+	HOOK_F2FS_CHECKPOINT,
+	HOOK_F2FS_ISSUE,
+	HOOK_F2FS_SYNC,
+	HOOK_F2FS_MERGE,
+	HOOK_F2FS_SB_READER,
+	HOOK_F2FS_READER,
+	HOOK_F2FS_WRITER,
+	HOOK_F2FS_FSYNC_ENTER,
+	HOOK_F2FS_FSYNC_EXIT,
 	HOOK_MAX,
 };
 
@@ -43,6 +52,16 @@ struct hook {
 	bool paired;     /* begins or ends what partner ends or begins, by start times */
 	enum hook_id partner;
 	bool reads; /* not to be had where the kernel's memory must not be read */
+	/*
+	 * The tracepoint's argument of this number, from 1, is text to be read, unless BTF says
+	 * that this kernel passes a number there. 0: none.
+	 */
+	unsigned text_arg;
+	/* What serves in its place where no way to it is left, and only then. */
+	bool has_instead;
+	enum hook_id instead;
+	/* Kernels whose BTF has this member of this struct do it elsewhere: `hidden_why`. */
+	const char *hidden_by_struct, *hidden_by_member, *hidden_why;
 };
 
 extern const struct hook hooks[HOOK_MAX];
@@ -53,8 +72,6 @@ size_t hook_programs(const struct hook *h, enum way way, char names[static 2][PR
 
 /* An object file: the classic tracepoints of a file system, or all its other programs. */
 const void *hook_object(enum fs_kind fs, bool classic, size_t *ret_size);
-
-const char *fs_kind_to_string(enum fs_kind fs); /* also the tracepoints' system */
 
 struct measure {
 	const char *name;
@@ -69,6 +86,7 @@ extern const struct measure measures[FST_MEASURE_MAX];
 struct classic_source {
 	enum hook_id hook;
 	const char *field;
+	bool or_next; /* the record has it, or that of the source after this one */
 };
 
 extern const struct classic_source classic_sources[CLASSIC_FIELD_MAX];

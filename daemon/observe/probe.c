@@ -181,8 +181,11 @@ static void measure_settle(struct probe *p, enum fst_measure m)
 	const struct hook_state *worst = NULL;
 
 	for (size_t i = 0; i < t->n_needs; i++) {
+		const struct hook *h = &hooks[t->needs[i]];
 		const struct hook_state *s = &p->hooks[t->needs[i]];
 
+		if (s->way == WAY_NONE && h->has_instead)
+			s = &p->hooks[h->instead];
 		if (!worst || s->way == WAY_NONE ||
 		    (worst->way != WAY_NONE && s->way > worst->way))
 			worst = s;
@@ -275,6 +278,37 @@ static uint64_t *find_place(const struct probe *p, uint32_t kdev, uint64_t entry
 	return NULL;
 }
 
+int probe_watch_semaphores(struct probe *p, dev_t dev)
+{
+	for (uint32_t i = 0; p->shared && i < FST_F2FS_MAX; i++) {
+		struct fst_f2fs_sb *sb = &p->shared->f2fs[i];
+
+		if (sb->dev)
+			continue;
+		sb->sbi = 0;
+		__atomic_store_n(&sb->dev, kdev_from_dev(dev), __ATOMIC_RELEASE);
+		if (i >= p->shared->f2fs_end)
+			__atomic_store_n(&p->shared->f2fs_end, i + 1, __ATOMIC_RELEASE);
+		return 0;
+	}
+	return p->shared ? -ENOSPC : 0;
+}
+
+/* Its address may soon be something else's. */
+static void unwatch_semaphores(struct probe *p, uint32_t kdev)
+{
+	uint32_t end = p->shared->f2fs_end;
+
+	for (uint32_t i = 0; i < end; i++)
+		if (p->shared->f2fs[i].dev == kdev) {
+			__atomic_store_n(&p->shared->f2fs[i].dev, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&p->shared->f2fs[i].sbi, 0, __ATOMIC_RELAXED);
+		}
+	while (end && !p->shared->f2fs[end - 1].dev)
+		end--;
+	__atomic_store_n(&p->shared->f2fs_end, end, __ATOMIC_RELAXED);
+}
+
 /*
  * A program that looked the device up before it went counts into the slot after that. Whoever
  * gets the slot next must not inherit it: waits for all programs, once for all slots that
@@ -365,6 +399,8 @@ int probe_untrack(struct probe *p, dev_t dev)
 	place = p->shared ? find_place(p, kdev, (uint64_t)slot << 32 | kdev) : NULL;
 	if (place)
 		__atomic_store_n(place, 0, __ATOMIC_RELAXED);
+	if (p->shared)
+		unwatch_semaphores(p, kdev);
 	p->slots[slot] = (struct tracked){ .draining = p->maps_error == 0 };
 	while (p->slots_end && !p->slots[p->slots_end - 1].used)
 		p->slots_end--;

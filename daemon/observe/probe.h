@@ -15,8 +15,13 @@
 enum fs_kind {
 	FS_JBD2, /* jbd2 itself: ext4, ext3, ocfs2 */
 	FS_EXT4,
+	FS_F2FS,
 	FS_KIND_MAX,
 };
+
+/* Are these the probes that measure this device? One may be measured by several kinds. */
+struct device;
+bool fs_kind_concerns(enum fs_kind fs, const struct device *d);
 
 struct probe_measure {
 	enum way way;  /* WAY_NONE: unavailable */
@@ -42,6 +47,8 @@ const struct probe_measure *probe_measure(const struct probe *p, enum fst_measur
 
 /* "commit", "commit_locking", ... "shadow_wait", "fsync": metrics, JSON and logs use it. */
 const char *measure_to_string(enum fst_measure m);
+enum fs_kind measure_fs_kind(enum fst_measure m);
+const char *fs_kind_to_string(enum fs_kind fs); /* "jbd2", "ext4", "f2fs" */
 
 /*
  * Begins to count for a device (user space's dev_t); *ret_slot is its activity slot.
@@ -49,6 +56,12 @@ const char *measure_to_string(enum fst_measure m);
  */
 int probe_track(struct probe *p, dev_t dev, uint32_t *ret_slot);
 int probe_untrack(struct probe *p, dev_t dev);
+
+/*
+ * Begins to watch an f2fs's own semaphores, until it is untracked. -ENOSPC beyond FST_F2FS_MAX:
+ * everything else of it is measured all the same.
+ */
+int probe_watch_semaphores(struct probe *p, dev_t dev);
 
 /* Samples so far of a slot: one memory read, no system call. */
 uint64_t probe_activity(const struct probe *p, uint32_t slot);

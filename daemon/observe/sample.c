@@ -125,8 +125,11 @@ static void take_service(struct stat_reading *s, dev_t dev, uint64_t now_us,
 		*ret = v;
 }
 
+/* Of several devices one would pass for all of them: then nothing is said. */
 static void take_services(struct sampler *s, const struct device *d, struct sample *ret)
 {
+	if (d->n_devices > 1)
+		return;
 	take_service(&s->stat, d->id.dev, ret->now_us, &ret->service);
 	if (s->journal_dev != d->journal_dev)
 		s->journal_stat.have = false;
@@ -254,11 +257,24 @@ static void take_fast_commits(struct sampler *s, const struct device *d, uint64_
 static bool went_back(const struct fst_dev_stats *now, const struct fst_dev_stats *before)
 {
 	bool back = now->transactions < before->transactions ||
-		    now->blocks_logged < before->blocks_logged;
+		    now->blocks_logged < before->blocks_logged ||
+		    now->f2fs.merged_requests < before->f2fs.merged_requests ||
+		    now->f2fs.overlapping < before->f2fs.overlapping;
 
 	for (int m = 0; m < FST_MEASURE_MAX; m++)
 		back |= now->hist[m].count < before->hist[m].count;
 	return back;
+}
+
+static void take_f2fs(const struct fst_f2fs_counters *now,
+		      const struct fst_f2fs_counters *before, struct sample *ret)
+{
+	static const struct fst_f2fs_counters none;
+
+	before = before ?: &none;
+	ret->merged_requests = now->merged_requests - before->merged_requests;
+	ret->overlapping_requests = now->overlapping - before->overlapping;
+	ret->waiting_requests = now->waiting;
 }
 
 static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct sample *ret)
@@ -279,6 +295,7 @@ static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct s
 					 &ret->hist[m]);
 	ret->transactions = now->transactions - (before ? before->transactions : 0);
 	ret->blocks_logged = now->blocks_logged - (before ? before->blocks_logged : 0);
+	take_f2fs(&now->f2fs, before ? &before->f2fs : NULL, ret);
 	free(s->last);
 	s->last = TAKE_PTR(now);
 	return 0;

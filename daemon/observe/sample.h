@@ -13,7 +13,7 @@
 
 /* Differences of /sys/dev/block/M:N/stat over the tick. */
 struct service {
-	bool known;
+	bool known; /* false also for an f2fs on several devices: one is not all of it */
 	bool flushes_known;                   /* those of the whole disk; only if `known` */
 	uint64_t reads, writes, flushes;      /* completed requests */
 	uint64_t read_us, write_us, flush_us; /* their time, summed */
@@ -38,6 +38,11 @@ struct sample {
 	uint64_t transactions;
 	uint64_t blocks_logged;
 	uint32_t block_size; /* bytes; 0 unknown */
+
+	/* of an f2fs */
+	uint64_t merged_requests;      /* that the merging thread served */
+	uint64_t overlapping_requests; /* that found another task waiting already */
+	uint32_t waiting_requests;     /* now; 0 where that is not known */
 
 	/* force_copy's own account, where the kernel gives one (.../force_copy_stats) */
 	bool copy_known;

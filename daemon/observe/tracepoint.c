@@ -58,11 +58,11 @@ int tracepoint_field(const char *format, const char *field, uint16_t *ret_offset
 		    strncmp(end - len, field, len) == 0) {
 			if (sscanf(end, "; offset:%u; size:%u;", &offset, &size) != 2)
 				break;
-			if (size < sizeof(uint32_t) || size > UINT16_MAX ||
-			    offset > UINT16_MAX - size)
+			if (size < sizeof(uint16_t) || size > UINT16_MAX ||
+			    offset > UINT16_MAX - size || offset + size < sizeof(uint32_t))
 				return -ERANGE;
 			if (BYTE_ORDER == BIG_ENDIAN)
-				offset += size - sizeof(uint32_t);
+				offset = offset + size - (unsigned)sizeof(uint32_t);
 			*ret_offset = (uint16_t)offset;
 			return 0;
 		}

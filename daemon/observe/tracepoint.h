@@ -21,8 +21,8 @@ int tracepoint_format(const char *system, const char *name, uint32_t *ret_id,
 		      char **ret_format);
 
 /*
- * Where in a record the low 32 bits of a field lie, in bytes. -ENOENT: no such field;
- * -ERANGE: it is narrower than that.
+ * Where in a record the low 32 bits of a field lie, in bytes; of one of 16 bits, where 32 lie
+ * of which it is the low half. -ENOENT: no such field; -ERANGE: it is narrower than that.
  */
 int tracepoint_field(const char *format, const char *field, uint16_t *ret_offset);
 

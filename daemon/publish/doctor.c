@@ -108,17 +108,23 @@ static void check_measures(struct doc *j, const struct view *v)
 		      "nothing is measured: %s", view_measure(v, 0)->why);
 		return;
 	}
+	for (enum fs_kind fs = 0; fs < FS_KIND_MAX; fs++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "measures of %s", fs_kind_to_string(fs));
+		if (!view_needs_kind(v, fs))
+			check(j, name, OK, NULL, "no file system that they are for is mounted");
+	}
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
 		const struct probe_measure *pm = view_measure(v, m);
 		char name[48];
 
+		if (!view_needs(v, m))
+			continue;
 		snprintf(name, sizeof(name), "measure %s", measure_to_string(m));
 		if (pm->way != WAY_NONE)
 			check(j, name, OK, NULL, "taken by %s%s%s", way_to_string(pm->way),
 			      *pm->why ? "; no better way: " : "", pm->why);
-		else if (v->n_devices == 0)
-			check(j, name, NOTE, NULL,
-			      "not taken: no file system with a journal is mounted");
 		else
 			check(j, name, PROBLEM,
 			      "the other measures are unaffected; docs/kernels.md has what "
@@ -325,7 +331,7 @@ static void check_modules(struct doc *j, const struct view *v)
 {
 	const struct patched_modules *m = &v->caps->modules;
 
-	if (v->n_devices == 0 || offered_anywhere(v, KNOB_FORCE_COPY))
+	if (!view_needs_kind(v, FS_JBD2) || offered_anywhere(v, KNOB_FORCE_COPY))
 		return;
 	if (m->error)
 		check(j, "modules", NOTE, "without ProtectKernelModules= in its unit it could",
@@ -361,7 +367,7 @@ int status_doctor(const struct view *v, char **ret)
 	check_tracefs(&j, v, root);
 	check_measures(&j, v);
 	if (v->n_devices == 0)
-		check(&j, "devices", NOTE, NULL, "no file system with a journal is mounted");
+		check(&j, "devices", NOTE, NULL, "no ext4 or f2fs is mounted");
 	for (enum knob_id id = 0; id < KNOB_MAX; id++)
 		check_knob(&j, v, id);
 	check_fast_commit(&j, v);

@@ -80,21 +80,24 @@ static void put_value(const struct out *o, uint64_t v)
 
 /* --- histograms --- */
 
+/* Parts without a label are of different file systems: a device has at most one of them. */
 struct histogram {
 	const char *name;
 	const char *help;
 	struct {
 		enum fst_measure measure;
-		const char *phase; /* NULL: no such label */
+		const char *value; /* of the label */
 	} part[5];
 	unsigned n_parts;
+	const char *label; /* that tells the parts apart; NULL: no such label */
 };
 
 static const struct histogram histograms[] = {
 	{ "commit_duration_seconds",
 	  "Journal commits, from start to end.",
 	  { { FST_COMMIT, NULL } },
-	  1 },
+	  1,
+	  NULL },
 	{ "commit_phase_duration_seconds",
 	  "Phases of journal commits.",
 	  { { FST_COMMIT_LOCKING, "locking" },
@@ -102,36 +105,74 @@ static const struct histogram histograms[] = {
 	    { FST_COMMIT_LOGGING, "logging" },
 	    { FST_COMMIT_RECORD, "record" },
 	    { FST_COMMIT_CALLBACK, "callback" } },
-	  5 },
+	  5,
+	  "phase" },
 	{ "jbd2_checkpoint_duration_seconds",
 	  "Tasks doing a checkpoint of the journal.",
 	  { { FST_CHECKPOINT, NULL } },
-	  1 },
+	  1,
+	  NULL },
 	{ "log_space_wait_seconds",
 	  "Tasks waiting for space in the journal.",
 	  { { FST_LOG_SPACE_WAIT, NULL } },
-	  1 },
+	  1,
+	  NULL },
 	{ "transaction_wait_seconds",
 	  "Handles waiting for a locked transaction.",
 	  { { FST_TRANSACTION_WAIT, NULL } },
-	  1 },
+	  1,
+	  NULL },
 	{ "commit_wait_seconds",
 	  "Tasks waiting for a commit.",
 	  { { FST_COMMIT_WAIT, NULL } },
-	  1 },
+	  1,
+	  NULL },
 	{ "shadow_wait_seconds",
 	  "Tasks waiting for a metadata block that is being written to the journal.",
 	  { { FST_SHADOW_WAIT, NULL } },
-	  1 },
-	{ "fsync_duration_seconds", "fsync and fdatasync.", { { FST_FSYNC, NULL } }, 1 },
+	  1,
+	  NULL },
+	{ "fsync_duration_seconds",
+	  "fsync and fdatasync.",
+	  { { FST_FSYNC, NULL }, { FST_F2FS_FSYNC, NULL } },
+	  2,
+	  NULL },
+	{ "f2fs_checkpoint_duration_seconds",
+	  "Checkpoints of f2fs, from start to end.",
+	  { { FST_F2FS_CHECKPOINT, NULL } },
+	  1,
+	  NULL },
+	{ "f2fs_checkpoint_phase_duration_seconds",
+	  "Phases of checkpoints of f2fs.",
+	  { { FST_F2FS_BLOCK_OPS, "block_ops" }, { FST_F2FS_WRITE, "write" } },
+	  2,
+	  "phase" },
+	{ "f2fs_request_wait_seconds",
+	  "Tasks waiting for a checkpoint of f2fs that they asked for.",
+	  { { FST_F2FS_REQUEST, NULL } },
+	  1,
+	  NULL },
+	{ "f2fs_merge_duration_seconds",
+	  "Checkpoints of f2fs made for all requests that waited, as the merging thread sees "
+	  "them.",
+	  { { FST_F2FS_MERGE, NULL } },
+	  1,
+	  NULL },
+	{ "f2fs_rwsem_wait_seconds",
+	  "Tasks waiting for a semaphore of f2fs, by what they want and whom they find there.",
+	  { { FST_F2FS_READER_WAIT, "reader" },
+	    { FST_F2FS_WRITER_READERS, "writer_behind_readers" },
+	    { FST_F2FS_WRITER_WRITER, "writer_behind_writer" } },
+	  3,
+	  "waiter" },
 };
 
 static void open_bucket(const struct out *o, const struct histogram *h, const char *suffix,
 			const char *device, unsigned part)
 {
 	put_sample(o, h->name, suffix, device);
-	if (h->part[part].phase)
-		put_more(o, "phase", h->part[part].phase);
+	if (h->label)
+		put_more(o, h->label, h->part[part].value);
 }
 
 static void put_histogram(const struct out *o, const struct histogram *h, unsigned part,
@@ -192,6 +233,7 @@ static void put_histograms(const struct out *o, const struct view *v)
 static const struct {
 	const char *name;
 	const char *help;
+	enum fs_kind fs; /* whose devices have it */
 	struct {
 		size_t offset; /* of a __u64 in struct fst_dev_stats */
 		const char *fate;
@@ -200,28 +242,44 @@ static const struct {
 } counters[] = {
 	{ "transactions_total",
 	  "Transactions committed.",
+	  FS_JBD2,
 	  { { FIELD(transactions), NULL } },
 	  1 },
 	{ "blocks_logged_total",
 	  "Blocks written to the journal.",
+	  FS_JBD2,
 	  { { FIELD(blocks_logged), NULL } },
 	  1 },
 	{ "handles_total",
 	  "Handles of the transactions committed.",
+	  FS_JBD2,
 	  { { FIELD(handles), NULL } },
 	  1 },
 	{ "jbd2_checkpoint_transactions_total",
 	  "Transactions that left the journal.",
+	  FS_JBD2,
 	  { { FIELD(ckpt_transactions), NULL } },
 	  1 },
 	{ "jbd2_checkpoint_forced_commits_total",
 	  "Commits that checkpoints had to force.",
+	  FS_JBD2,
 	  { { FIELD(ckpt_forced), NULL } },
 	  1 },
 	{ "jbd2_checkpoint_buffers_total",
 	  "What became of the buffers of checkpoints.",
+	  FS_JBD2,
 	  { { FIELD(ckpt_written), "written" }, { FIELD(ckpt_dropped), "dropped" } },
 	  2 },
+	{ "f2fs_merged_requests_total",
+	  "Requests for a checkpoint that the merging thread served.",
+	  FS_F2FS,
+	  { { FIELD(f2fs.merged_requests), NULL } },
+	  1 },
+	{ "f2fs_overlapping_requests_total",
+	  "Requests for a checkpoint that found another task waiting for one.",
+	  FS_F2FS,
+	  { { FIELD(f2fs.overlapping), NULL } },
+	  1 },
 };
 
 static void put_counters(const struct out *o, const struct view *v)
@@ -231,6 +289,8 @@ static void put_counters(const struct out *o, const struct view *v)
 		for (size_t i = 0; i < v->n_devices; i++) {
 			const char *stats = (const char *)v->devices[i].stats;
 
+			if (!fs_kind_concerns(counters[c].fs, v->devices[i].device))
+				continue;
 			for (unsigned p = 0; stats && p < counters[c].n_parts; p++) {
 				uint64_t n;
 
@@ -241,6 +301,24 @@ static void put_counters(const struct out *o, const struct view *v)
 				put_value(o, n);
 			}
 		}
+	}
+}
+
+/* --- how many wait for a checkpoint of an f2fs --- */
+
+static void put_waiting(const struct out *o, const struct view *v, const char *name,
+			const char *help, size_t offset)
+{
+	put_family(o, name, "gauge", help);
+	for (size_t i = 0; i < v->n_devices; i++) {
+		const struct device_view *dv = &v->devices[i];
+		uint32_t n;
+
+		if (!dv->stats || dv->device->type != DEVICE_F2FS)
+			continue;
+		memcpy(&n, (const char *)dv->stats + offset, sizeof(n));
+		put_sample(o, name, "", dv->device->name);
+		put_value(o, n);
 	}
 }
 
@@ -337,6 +415,8 @@ static void put_probes(const struct out *o, const struct view *v)
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
 		enum way way = view_measure(v, m)->way;
 
+		if (!view_needs(v, m))
+			continue;
 		put_sample(o, "probe_attached", "", NULL);
 		put_label(o->f, "measure", measure_to_string(m));
 		put_more(o, "way", way_to_string(way));
@@ -392,6 +472,12 @@ int metrics_render(const struct view *v, bool openmetrics, char **ret)
 		return -ENOMEM;
 	put_histograms(&o, v);
 	put_counters(&o, v);
+	put_waiting(&o, v, "f2fs_waiting_requests",
+		    "Tasks waiting for a checkpoint, as of the last sample.",
+		    FIELD(f2fs.waiting));
+	put_waiting(&o, v, "f2fs_waiting_requests_max",
+		    "The most that ever waited at once since the device is watched.",
+		    FIELD(f2fs.waiting_max));
 	put_fast_commits(&o, v);
 	put_fallbacks(&o, v);
 	put_family(&o, "knob_enabled", "gauge", "1 if the knob is on.");

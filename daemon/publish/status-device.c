@@ -32,6 +32,7 @@ static void put_identity_deep(struct doc *j, const struct device *d)
 	doc_strf(j, "journal_dev", "%u:%u", major(d->journal_dev), minor(d->journal_dev));
 	doc_u64(j, "journal_bytes", d->journal_bytes);
 	doc_u64(j, "block_bytes", d->block_size);
+	doc_u64(j, "devices", d->n_devices);
 }
 
 void status_put_window(struct doc *j, const struct hist *h, uint64_t span_us)
@@ -249,9 +250,29 @@ static void put_outliers(struct doc *j, const struct device_view *dv)
 	doc_close(j);
 }
 
-static void put_counters(struct doc *j, const struct fst_dev_stats *s)
+/* What an f2fs's merging thread did, and how many waited for it, or for their own checkpoints.
+ */
+static void put_f2fs(struct doc *j, const struct device_view *dv)
 {
-	if (!s) {
+	const struct fst_dev_stats *s = dv->stats;
+
+	if (!s || dv->device->type != DEVICE_F2FS) {
+		doc_null(j, "f2fs");
+		return;
+	}
+	doc_open_object(j, "f2fs");
+	doc_u64(j, "merged_requests", s->f2fs.merged_requests);
+	doc_u64(j, "overlapping_requests", s->f2fs.overlapping);
+	doc_u64(j, "waiting", s->f2fs.waiting);
+	doc_u64(j, "waiting_max", s->f2fs.waiting_max);
+	doc_close(j);
+}
+
+static void put_counters(struct doc *j, const struct device_view *dv)
+{
+	const struct fst_dev_stats *s = dv->stats;
+
+	if (!s || !dv->device->has_journal) {
 		doc_null(j, "counters");
 		return;
 	}
@@ -317,10 +338,14 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 	doc_str(j, "verdict_text", dv->verdict_text);
 	put_measures(j, v, dv, deep);
 	put_knobs(j, v, dv);
-	put_policy(j, v, dv, deep);
+	if (dv->device->type == DEVICE_F2FS)
+		doc_null(j, "policy"); /* of force_copy, which needs a journal */
+	else
+		put_policy(j, v, dv, deep);
 	if (deep) {
 		put_services(j, v, dv);
-		put_counters(j, dv->stats);
+		put_counters(j, dv);
+		put_f2fs(j, dv);
 		put_fast_commits(j, dv->fast_commits);
 		put_decisions(j, v, dv->device->name);
 		put_outliers(j, dv);

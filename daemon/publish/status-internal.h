@@ -9,6 +9,10 @@
 /* How `m` is got; a view without probes measures nothing. Never NULL. */
 const struct probe_measure *view_measure(const struct view *v, enum fst_measure m);
 
+/* Is there a device that `m` is of? */
+bool view_needs(const struct view *v, enum fst_measure m);
+bool view_needs_kind(const struct view *v, enum fs_kind fs);
+
 /* NULL: no such device in the view. */
 const struct device_view *view_device(const struct view *v, const char *name);
 

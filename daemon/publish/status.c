@@ -11,6 +11,19 @@ const struct probe_measure *view_measure(const struct view *v, enum fst_measure 
 	return v->probe ? probe_measure(v->probe, m) : &none;
 }
 
+bool view_needs_kind(const struct view *v, enum fs_kind fs)
+{
+	for (size_t i = 0; i < v->n_devices; i++)
+		if (fs_kind_concerns(fs, v->devices[i].device))
+			return true;
+	return false;
+}
+
+bool view_needs(const struct view *v, enum fst_measure m)
+{
+	return view_needs_kind(v, measure_fs_kind(m));
+}
+
 const struct device_view *view_device(const struct view *v, const char *name)
 {
 	for (size_t i = 0; i < v->n_devices; i++)
@@ -75,6 +88,7 @@ static void put_measures(struct doc *j, const struct view *v)
 		doc_str(j, "measure", measure_to_string(m));
 		doc_str(j, "way", way_to_string(pm->way));
 		doc_str(j, "why", *pm->why ? pm->why : NULL);
+		doc_bool(j, "needed", view_needs(v, m));
 		doc_close(j);
 	}
 	doc_close(j);

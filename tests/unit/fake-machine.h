@@ -35,6 +35,11 @@ static inline void add_ext4(const struct fake_root *f, const char *name, const c
 	}
 }
 
+static inline void add_f2fs(const struct fake_root *f, const char *name)
+{
+	fake_filef(f, "0\n", "/sys/fs/f2fs/%s/dirty_segments", name);
+}
+
 static inline int machine_setup(void **state)
 {
 	struct fake_root *f;

@@ -419,6 +419,57 @@ static void journal_of_another_file_system_is_a_device_too(void **state)
 	device_list_done(&l);
 }
 
+static void f2fs_is_found_beside_others_and_has_no_journal(void **state)
+{
+	struct fake_root *f = *state;
+	struct device_list l;
+	struct device *d;
+
+	add_sda5(f);
+	add_block(f, "sdf1", 8, 81, 9);
+	add_f2fs(f, "sdf1");
+	fake_file(f, "/sys/fs/f2fs/features/encryption", "supported\n");
+	fake_file(f, "/sys/fs/f2fs/tuning/reclaim_caches_kb", "0\n");
+	fake_file(f, "/proc/1/mountinfo",
+		  "30 1 8:5 / /data rw - ext4 /dev/sda5 rw\n"
+		  "31 1 8:81 / /f rw - f2fs /dev/sdf1 ro,checkpoint_merge\n");
+	list_init(&l);
+	assert_string_equal(refresh(&l), "+sda5 +sdf1 ");
+	d = device_list_find(&l, "sdf1");
+	assert_int_equal(d->type, DEVICE_F2FS);
+	assert_int_equal(device_list_find(&l, "sda5")->type, DEVICE_EXT4);
+	assert_string_equal(d->fstype, "f2fs");
+	assert_string_equal(d->mountpoint, "/f");
+	assert_int_equal(d->id.dev, makedev(8, 81));
+	assert_int_equal(d->id.diskseq, 9);
+	assert_true(d->id.ino > 0);
+	assert_true(d->read_only);
+	assert_false(d->has_journal);
+	assert_string_equal(refresh(&l), "");
+	/* made anew, as another kind */
+	fake_remove(f, "/sys/fs/f2fs/sdf1");
+	add_ext4(f, "sdf1", "<none>", NULL);
+	assert_string_equal(refresh(&l), "-sdf1 +sdf1 ");
+	assert_int_equal(device_list_find(&l, "sdf1")->type, DEVICE_EXT4);
+	device_list_done(&l);
+}
+
+static void f2fs_that_no_mountinfo_shows_is_found(void **state)
+{
+	struct fake_root *f = *state;
+	struct device_list l;
+
+	add_block(f, "sdf1", 8, 81, 9);
+	add_f2fs(f, "sdf1");
+	list_init(&l);
+	assert_string_equal(refresh(&l), "+sdf1 ");
+	assert_string_equal(l.devices[0]->fstype, "f2fs");
+	assert_null(l.devices[0]->mountpoint);
+	fake_remove(f, "/sys/fs/f2fs");
+	assert_string_equal(refresh(&l), "-sdf1 ");
+	device_list_done(&l);
+}
+
 /* --- UUID and label --- */
 
 /* Any block device of this machine; a link to it needs no privilege. */
@@ -507,6 +558,8 @@ int main(void)
 		TEST(unmounted_file_system_is_removed),
 		TEST(machine_without_ext4_has_an_empty_list),
 		TEST(device_is_found_by_every_form_of_name),
+		TEST(f2fs_is_found_beside_others_and_has_no_journal),
+		TEST(f2fs_that_no_mountinfo_shows_is_found),
 		TEST(hundreds_of_devices_are_sorted_and_found),
 		TEST(fault_of_one_device_does_not_lose_the_others),
 		TEST(unplugged_device_is_known_from_its_mount),

@@ -81,6 +81,14 @@ static struct fixture *make_view(unsigned n)
 			fixture_wait(f, 4, shown[i], 1, 9900000);
 		}
 	}
+	if (n == 6) {
+		fixture_f2fs(f, 5);
+		f->d[5].device.n_devices = 2;
+		f->d[5].knobs[KNOB_FORCE_COPY] = (struct knob_state){ .why = "no journal" };
+		fixture_wait(f, 5, FST_F2FS_CHECKPOINT, 7, 44000);
+		fixture_wait(f, 5, FST_F2FS_BLOCK_OPS, 7, 4000);
+		fixture_wait(f, 5, FST_F2FS_FSYNC, 9, 55000);
+	}
 	fixture_judge(f);
 	return f;
 }
@@ -357,6 +365,39 @@ static void explain_prints_parts_findings_and_no_needless_command(_unused_ void 
 	stop(&s);
 }
 
+static void f2fs_has_its_checkpoints_in_place_of_commits(_unused_ void **state)
+{
+	struct server s;
+	const char *row;
+
+	start(&s, 6);
+	assert_int_equal(run(s.dir, "status", NULL), 0);
+	assert_true(widest(said.out) <= 80);
+	row = strstr(said.out, "\nsda6 ");
+	assert_non_null(row);
+	assert_non_null(strstr(row, "44ms"));
+	assert_non_null(strstr(row, "55ms"));
+	assert_non_null(strstr(row, "checkpoints p99 4"));
+	assert_non_null(strstr(said.out, "COMMIT (of f2fs: checkpoints)"));
+
+	assert_int_equal(
+		run(s.dir, "status", "-o", "device,commit-count,shadow,reader-wait", NULL), 0);
+	row = strstr(said.out, "\nsda6 ");
+	assert_non_null(row);
+	assert_int_equal(strcspn(row + 6 + strspn(row + 6, " "), " \n"), 1);
+	assert_non_null(strstr(row, " 7 "));
+	assert_non_null(strstr(row, " - "));
+
+	assert_int_equal(run(s.dir, "status", "sda6", NULL), 0);
+	assert_non_null(strstr(said.out, "Devices: 2"));
+	assert_non_null(strstr(said.out, "Merging: 60 requests"));
+	assert_non_null(strstr(said.out, "f2fs_checkpoint "));
+	assert_non_null(strstr(said.out, "\n  block_ops "));
+	assert_null(strstr(said.out, "Journal"));
+	assert_null(strstr(said.out, "Policy"));
+	stop(&s);
+}
+
 static void verbs_print_what_scripts_expect(_unused_ void **state)
 {
 	struct server s;
@@ -630,6 +671,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(status_of_a_device_tells_fast_commits_where_there_are_any),
 		cmocka_unit_test(status_tells_of_a_knob_without_a_column),
 		cmocka_unit_test(explain_prints_parts_findings_and_no_needless_command),
+		cmocka_unit_test(f2fs_has_its_checkpoints_in_place_of_commits),
 		cmocka_unit_test(verbs_print_what_scripts_expect),
 		cmocka_unit_test(pause_is_seen_and_resumed),
 		cmocka_unit_test(errors_are_one_line_with_the_agreed_code),

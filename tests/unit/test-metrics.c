@@ -366,7 +366,45 @@ static void knobs_and_decisions_are_told(_unused_ void **state)
 	assert_string_equal(label(get(&p, "fstuned_build_info", NULL, NULL, NULL), "version"),
 			    FSTUNED_VERSION);
 	assert_true(get(&p, "fstuned_probe_attached", NULL, "measure", "fsync")->value == 0);
-	assert_int_equal(count(&p, "fstuned_probe_attached"), FST_MEASURE_MAX);
+	/* Of those alone that a file system is there for. */
+	assert_null(get(&p, "fstuned_probe_attached", NULL, "measure", "f2fs_fsync"));
+}
+
+static void f2fs_has_its_own_and_fsync_in_common(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(2);
+	_cleanup_(parsed_done) struct parsed p;
+
+	fixture_f2fs(f, 1);
+	fixture_wait(f, 0, FST_FSYNC, 2, 1000);
+	fixture_wait(f, 1, FST_F2FS_FSYNC, 3, 1000);
+	fixture_wait(f, 1, FST_F2FS_WRITER_READERS, 4, 1000);
+	fixture_wait(f, 1, FST_F2FS_BLOCK_OPS, 5, 1000);
+	render(f, &p);
+	assert_true(
+		get(&p, "fstuned_fsync_duration_seconds_count", "sda1", NULL, NULL)->value ==
+		2);
+	assert_true(
+		get(&p, "fstuned_fsync_duration_seconds_count", "sda2", NULL, NULL)->value ==
+		3);
+	assert_true(get(&p, "fstuned_f2fs_rwsem_wait_seconds_count", "sda2", "waiter",
+			"writer_behind_readers")
+			    ->value == 4);
+	assert_true(get(&p, "fstuned_f2fs_checkpoint_phase_duration_seconds_count", "sda2",
+			"phase", "block_ops")
+			    ->value == 5);
+	assert_true(get(&p, "fstuned_f2fs_merged_requests_total", "sda2", NULL, NULL)->value ==
+		    60);
+	assert_true(
+		get(&p, "fstuned_f2fs_overlapping_requests_total", "sda2", NULL, NULL)->value ==
+		41);
+	assert_true(get(&p, "fstuned_f2fs_waiting_requests", "sda2", NULL, NULL)->value == 2);
+	assert_true(get(&p, "fstuned_f2fs_waiting_requests_max", "sda2", NULL, NULL)->value ==
+		    6);
+	/* Neither has what is the other's. */
+	assert_null(get(&p, "fstuned_transactions_total", "sda2", NULL, NULL));
+	assert_null(get(&p, "fstuned_f2fs_merged_requests_total", "sda1", NULL, NULL));
+	assert_non_null(get(&p, "fstuned_probe_attached", NULL, "measure", "f2fs_fsync"));
 }
 
 static void fast_commits_are_told_where_there_are_any(_unused_ void **state)
@@ -418,6 +456,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(devices_without_events_have_no_histograms),
 		cmocka_unit_test(label_values_are_escaped),
 		cmocka_unit_test(knobs_and_decisions_are_told),
+		cmocka_unit_test(f2fs_has_its_own_and_fsync_in_common),
 		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
 		cmocka_unit_test(openmetrics_has_its_own_suffixes_and_end),
 	};
@@ -429,8 +468,11 @@ int main(int argc, char *argv[])
 
 		fixture_knob(f, 0, "1", KNOB_AUTO);
 		fixture_fast_commits(f, 0);
+		fixture_f2fs(f, 1);
+		fixture_wait(f, 1, FST_F2FS_CHECKPOINT, 10, 3000);
 		for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++)
-			fixture_wait(f, 0, m, 10, 3000);
+			if (fs_kind_concerns(measure_fs_kind(m), &f->d[0].device))
+				fixture_wait(f, 0, m, 10, 3000);
 		if (metrics_render(&f->view, strcmp(argv[1], "openmetrics") == 0, &text) < 0)
 			return 1;
 		fputs(text, stdout);

@@ -192,8 +192,10 @@ static void model_memory_follows_what_happens(void **state)
 	for (unsigned i = 0; i < 120; i++) {
 		struct sample s = sample_at(now += SEC, SEC);
 
-		for (unsigned f = 0; f < FST_MEASURE_MAX; f++)
-			sample_add(&s, (enum fst_measure)f, 3, MS);
+		/* No device has both a journal and what an f2fs waits for. */
+		for (enum fst_measure f = 0; f < FST_MEASURE_MAX; f++)
+			if (measure_fs_kind(f) != FS_F2FS)
+				sample_add(&s, f, 3, MS);
 		assert_int_equal(model_update(m, &s), 0);
 	}
 	busy = mallinfo2().uordblks;

@@ -60,7 +60,7 @@ static int probe_setup(void **state)
 	struct probe *p;
 
 	assert_int_equal(probe_new(&p, &caps), 0);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ, MAP_SHARED, shared_fd, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
 	assert_true(shared != MAP_FAILED);
 	n_waits = n_counters = 0;
 	*state = p;
@@ -116,6 +116,35 @@ static void one_wait_is_for_all_that_were_left(void **state)
 	assert_int_equal(n_waits, 2);
 }
 
+static void f2fs_is_watched_until_it_is_untracked(void **state)
+{
+	for (unsigned i = 1; i <= 3; i++) {
+		track(*state, i);
+		assert_int_equal(probe_watch_semaphores(*state, makedev(8, i)), 0);
+	}
+	assert_int_equal(shared->f2fs_end, 3);
+	((struct fst_shared *)shared)->f2fs[1].sbi = 4096; /* as a program does */
+	assert_int_equal(probe_untrack(*state, makedev(8, 2)), 0);
+	assert_int_equal(shared->f2fs[1].dev, 0);
+	assert_int_equal(shared->f2fs[1].sbi, 0);
+	assert_int_equal(shared->f2fs_end, 3);
+	assert_int_equal(probe_untrack(*state, makedev(8, 3)), 0);
+	assert_int_equal(shared->f2fs_end, 1);
+	assert_int_equal(shared->f2fs[0].dev, kdev_from_dev(makedev(8, 1)));
+}
+
+static void more_f2fs_than_can_be_watched_are_tracked(void **state)
+{
+	for (unsigned i = 1; i <= FST_F2FS_MAX; i++) {
+		track(*state, i);
+		assert_int_equal(probe_watch_semaphores(*state, makedev(8, i)), 0);
+	}
+	track(*state, FST_F2FS_MAX + 1);
+	assert_int_equal(probe_watch_semaphores(*state, makedev(8, FST_F2FS_MAX + 1)), -ENOSPC);
+	assert_int_equal(probe_untrack(*state, makedev(8, FST_F2FS_MAX + 1)), 0);
+	assert_int_equal(shared->f2fs_end, FST_F2FS_MAX);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, probe_setup, probe_teardown)
 
 int main(void)
@@ -124,6 +153,8 @@ int main(void)
 		TEST(new_slots_need_no_wait),
 		TEST(left_slot_is_given_away_when_no_program_is_at_it),
 		TEST(one_wait_is_for_all_that_were_left),
+		TEST(f2fs_is_watched_until_it_is_untracked),
+		TEST(more_f2fs_than_can_be_watched_are_tracked),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -137,6 +137,49 @@ static void next_sample_is_the_difference(void **state _unused_)
 	assert_int_equal(s.blocks_logged, 15);
 }
 
+static void
+requests_of_an_f2fs_are_differences_but_for_those_that_wait_now(void **state _unused_)
+{
+	struct sample s;
+
+	event(FST_F2FS_REQUEST, 1000000);
+	stats.f2fs = (struct fst_f2fs_counters){ .merged_requests = 10,
+						 .overlapping = 5,
+						 .waiting = 3 };
+	take();
+	event(FST_F2FS_REQUEST, 1000000);
+	stats.f2fs.merged_requests = 14;
+	stats.f2fs.overlapping = 6;
+	s = take();
+	assert_int_equal(s.merged_requests, 4);
+	assert_int_equal(s.overlapping_requests, 1);
+	assert_int_equal(s.waiting_requests, 3);
+	/* begun anew */
+	memset(&stats, 0, sizeof(stats));
+	stats.f2fs.merged_requests = 2;
+	activity++;
+	s = take();
+	assert_int_equal(s.merged_requests, 2);
+	assert_int_equal(s.waiting_requests, 0);
+}
+
+static void one_device_of_several_tells_no_service_time(void **state)
+{
+	struct sample s;
+
+	device.n_devices = 2;
+	set_stat(*state, "10 0 0 100 20 0 0 200 1 300 0 0 0 0 0 4 40\n");
+	take_from("/nonexistent", true);
+	set_stat(*state, "11 0 0 110 21 0 0 210 1 310 0 0 0 0 0 4 40\n");
+	s = take_from("/nonexistent", true);
+	device.n_devices = 0;
+	assert_false(s.service.known);
+	s = take_from("/nonexistent", true);
+	set_stat(*state, "12 0 0 120 22 0 0 220 1 320 0 0 0 0 0 4 40\n");
+	s = take_from("/nonexistent", true);
+	assert_true(s.service.known);
+}
+
 static void idle_device_costs_no_read(void **state)
 {
 	struct sample s;
@@ -554,6 +597,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(first_sample_counts_from_the_begin_of_tracking),
 		TEST(next_sample_is_the_difference),
+		TEST(requests_of_an_f2fs_are_differences_but_for_those_that_wait_now),
+		TEST(one_device_of_several_tells_no_service_time),
 		TEST(idle_device_costs_no_read),
 		TEST(measures_without_a_way_are_not_measured),
 		TEST(counters_that_began_anew_are_not_a_huge_difference),

@@ -119,6 +119,49 @@ static void last_minute_is_told_in_microseconds(_unused_ void **state)
 	assert_string_equal(str(o, "devices.1.dev"), "8:2");
 }
 
+static void f2fs_is_told_in_its_own_words(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(2);
+	_cleanup_json_ struct json_object *one = NULL, *all = NULL;
+
+	fixture_f2fs(f, 1);
+	f->d[1].device.n_devices = 3;
+	fixture_wait(f, 1, FST_F2FS_CHECKPOINT, 4, 2000);
+	one = describe(f, "sda2");
+	assert_string_equal(str(one, "devices.0.fstype"), "f2fs");
+	assert_int_equal(num(one, "devices.0.devices"), 3);
+	assert_int_equal(num(one, "devices.0.measures.f2fs_checkpoint.total_count"), 4);
+	assert_int_equal(num(one, "devices.0.f2fs.merged_requests"), 60);
+	assert_int_equal(num(one, "devices.0.f2fs.overlapping_requests"), 41);
+	assert_int_equal(num(one, "devices.0.f2fs.waiting"), 2);
+	assert_int_equal(num(one, "devices.0.f2fs.waiting_max"), 6);
+	assert_null(at(one, "devices.0.journal"));
+	assert_null(at(one, "devices.0.policy"));
+	assert_null(at(one, "devices.0.counters"));
+	all = describe(f, "sda1");
+	assert_null(at(all, "devices.0.f2fs"));
+	assert_non_null(at(all, "devices.0.policy"));
+}
+
+static void measures_are_needed_where_their_file_system_is(_unused_ void **state)
+{
+	for (int f2fs = 0; f2fs < 2; f2fs++) {
+		_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
+		_cleanup_json_ struct json_object *o = NULL;
+		char path[64];
+
+		if (f2fs)
+			fixture_f2fs(f, 0);
+		o = describe(f, "");
+		for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
+			bool is_f2fs = measure_fs_kind(m) == FS_F2FS;
+
+			snprintf(path, sizeof(path), "measures.%d.needed", (int)m);
+			assert_int_equal(json_object_get_boolean(at(o, path)), is_f2fs == f2fs);
+		}
+	}
+}
+
 static void one_device_is_told_in_depth(_unused_ void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = fixture_new(3);
@@ -445,6 +488,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(last_minute_is_told_in_microseconds),
 		cmocka_unit_test(one_device_is_told_in_depth),
+		cmocka_unit_test(f2fs_is_told_in_its_own_words),
+		cmocka_unit_test(measures_are_needed_where_their_file_system_is),
 		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
 		cmocka_unit_test(unknown_device_and_knob_are_errors),
 		cmocka_unit_test(any_bytes_of_a_name_give_valid_json),

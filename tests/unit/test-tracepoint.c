@@ -49,6 +49,14 @@ static void wide_field_gives_its_low_half(void **state)
 	assert_int_equal(offset_of(tid_long, "tid"), BYTE_ORDER == BIG_ENDIAN ? 20 : 16);
 }
 
+static void narrow_field_is_the_low_half(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		offset_of("\tfield:u16 phase;\toffset:16;\tsize:2;\tsigned:0;\n", "phase"),
+		BYTE_ORDER == BIG_ENDIAN ? 14 : 16);
+}
+
 static void missing_field_is_missing(void **state)
 {
 	uint16_t offset;
@@ -67,6 +75,8 @@ static void narrow_or_far_field_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(tracepoint_field(tid_int, "common_type", &offset), -ERANGE);
+	assert_int_equal(tracepoint_field("field:char c;\toffset:16;\tsize:1;", "c", &offset),
+			 -ERANGE);
 	assert_int_equal(
 		tracepoint_field("field:int far;\toffset:65533;\tsize:4;", "far", &offset),
 		-ERANGE);
@@ -80,6 +90,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(field_is_found_by_its_whole_name),
 		cmocka_unit_test(wide_field_gives_its_low_half),
+		cmocka_unit_test(narrow_field_is_the_low_half),
 		cmocka_unit_test(missing_field_is_missing),
 		cmocka_unit_test(narrow_or_far_field_is_refused),
 	};

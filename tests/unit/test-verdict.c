@@ -308,6 +308,35 @@ static void verdict_forgives_one_slow_commit(void **state)
 	assert_int_equal(verdict(&s), VERDICT_GOOD);
 }
 
+static void verdict_of_an_f2fs_speaks_of_checkpoints(void **state)
+{
+	struct sample sample = sample_at(0, SEC);
+
+	SCENE(s);
+	sample_add(&sample, FST_F2FS_CHECKPOINT, 10, 3 * MS);
+	sample_add(&sample, FST_F2FS_FSYNC, 10, 4 * MS);
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_GOOD);
+	assert_non_null(strstr(s.text, "checkpoints p99 3.0ms"));
+	assert_non_null(strstr(s.text, "fsync p99"));
+
+	sample_add(&sample, FST_F2FS_CHECKPOINT, 10, 300 * MS);
+	sample_add(&sample, FST_F2FS_REQUEST, 10, 600 * MS);
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_CHECKPOINT);
+	assert_non_null(strstr(s.text, "who asks waits p99 6"));
+
+	sample_add(&sample, FST_F2FS_WRITER_READERS, 1, 280 * MS);
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_CHECKPOINT);
+	assert_non_null(strstr(s.text, "wait for tasks in the file system, longest 280ms"));
+
+	sample.service = (struct service){ .known = true, .writes = 10, .write_us = 2000 * MS };
+	play(&s, &sample);
+	assert_int_equal(verdict(&s), VERDICT_DEVICE);
+	assert_non_null(strstr(s.text, "not the file system"));
+}
+
 static void verdict_text_fits_whatever_the_figures(void **state)
 {
 	struct sample sample = sample_at(0, SEC);
@@ -341,7 +370,7 @@ static void verdict_text_fits_whatever_the_figures(void **state)
 static void verdict_names_are_distinct(void **state)
 {
 	(void)state;
-	for (unsigned i = VERDICT_IDLE; i <= VERDICT_COMMIT; i++)
+	for (unsigned i = VERDICT_IDLE; i <= VERDICT_CHECKPOINT; i++)
 		for (unsigned k = VERDICT_IDLE; k < i; k++)
 			assert_string_not_equal(verdict_to_string((enum verdict)i),
 						verdict_to_string((enum verdict)k));
@@ -364,6 +393,7 @@ int main(void)
 		cmocka_unit_test(verdict_blames_commits_where_the_device_is_fast),
 		cmocka_unit_test(verdict_sees_handles_that_are_held_long),
 		cmocka_unit_test(verdict_forgives_one_slow_commit),
+		cmocka_unit_test(verdict_of_an_f2fs_speaks_of_checkpoints),
 		cmocka_unit_test(verdict_text_fits_whatever_the_figures),
 		cmocka_unit_test(verdict_names_are_distinct),
 	};

@@ -90,6 +90,50 @@ static void begin_and_end_go_one_way(void **state)
 	*state = NULL;
 }
 
+static void what_stands_in_is_taken_only_where_it_must(void **state)
+{
+	struct scene *s = *state;
+
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_ISSUE].way, WAY_FENTRY);
+	assert_int_equal(s->states[HOOK_F2FS_SYNC].way, WAY_NONE);
+	s->states[HOOK_F2FS_ISSUE].found = false;
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_ISSUE].way, WAY_KPROBE);
+	assert_int_equal(s->states[HOOK_F2FS_SYNC].way, WAY_NONE);
+	refuse(s, HOOK_F2FS_ISSUE, WAY_KPROBE, "no such function");
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_ISSUE].way, WAY_NONE);
+	assert_int_equal(s->states[HOOK_F2FS_SYNC].way, WAY_FENTRY);
+}
+
+static void semaphores_whose_readers_wait_elsewhere_tell_nothing_of_them(void **state)
+{
+	struct scene *s = *state;
+
+	s->states[HOOK_F2FS_SB_READER].found = false;
+	s->states[HOOK_F2FS_READER].hidden = true;
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_READER].way, WAY_NONE);
+	assert_non_null(strstr(s->states[HOOK_F2FS_READER].why, "CONFIG_F2FS_UNFAIR_RWSEM"));
+	assert_int_equal(s->states[HOOK_F2FS_WRITER].way, WAY_FENTRY);
+}
+
+static void words_cannot_be_read_under_lockdown_but_numbers_can(void **state)
+{
+	struct scene *s = *state;
+
+	s->caps.read_memory = false;
+	s->caps.way[WAY_TRACEPOINT] = (struct kernel_way){ .why = "tracepoint: not permitted" };
+	strcpy(s->caps.lockdown, "confidentiality");
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_CHECKPOINT].way, WAY_NONE);
+	assert_non_null(strstr(s->states[HOOK_F2FS_CHECKPOINT].why, "confidentiality"));
+	s->states[HOOK_F2FS_CHECKPOINT].number = true;
+	hooks_choose(s->states, FS_F2FS, &s->caps);
+	assert_int_equal(s->states[HOOK_F2FS_CHECKPOINT].way, WAY_TP_BTF);
+}
+
 _printf_(1, 2) static void libbpf_says(const char *format, ...)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
@@ -122,6 +166,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_refused_way_falls_to_the_next_with_the_reason,
 						setup, teardown),
 		cmocka_unit_test(begin_and_end_go_one_way),
+		cmocka_unit_test_setup_teardown(what_stands_in_is_taken_only_where_it_must,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			semaphores_whose_readers_wait_elsewhere_tell_nothing_of_them, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			words_cannot_be_read_under_lockdown_but_numbers_can, setup, teardown),
 		cmocka_unit_test(a_missing_type_is_named),
 	};
 

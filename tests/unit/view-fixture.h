@@ -197,6 +197,25 @@ static inline void fixture_fast_commit_off(struct fixture *f, unsigned i)
 	};
 }
 
+/* Makes device i an f2fs, with something merged. */
+static inline void fixture_f2fs(struct fixture *f, unsigned i)
+{
+	struct device *d = &f->d[i].device;
+
+	d->type = DEVICE_F2FS;
+	strcpy(d->fstype, "f2fs");
+	d->has_journal = false;
+	d->journal[0] = '\0';
+	d->journal_bytes = 0;
+	d->n_devices = 1;
+	f->d[i].stats.f2fs = (struct fst_f2fs_counters){
+		.merged_requests = 60,
+		.overlapping = 41,
+		.waiting = 2,
+		.waiting_max = 6,
+	};
+}
+
 /* Gives device i an account of fast commits. */
 static inline void fixture_fast_commits(struct fixture *f, unsigned i)
 {

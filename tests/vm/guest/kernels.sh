@@ -85,7 +85,7 @@ is "$(jq -r '[.devices[].device] | join(" ")' /out/status.json)" vda 'status has
 is "$(jq '[.checks[] | select(.state == "problem") | .name | select(startswith("measure ") | not)] | length' \
 	/out/doctor.json)" 0 'doctor has no problem but measures'
 is "$(jq '[.checks[] | select(.state == "problem")] | length' /out/doctor.json)" \
-	"$(jq '[.measures[] | select(.way == "none")] | length' /out/status.json)" \
+	"$(jq '[.measures[] | select(.needed and .way == "none")] | length' /out/status.json)" \
 	'and of those just the ones that are unavailable'
 
 kill $daemon
