@@ -21,7 +21,11 @@ enum classic_field {
 	CLASSIC_CHECKPOINT_FORCED,
 	CLASSIC_CHECKPOINT_WRITTEN,
 	CLASSIC_CHECKPOINT_DROPPED,
-	CLASSIC_FSYNC_DEV,     /* ext4_sync_file_exit */
+	CLASSIC_FSYNC_DEV,    /* ext4_sync_file_exit */
+	CLASSIC_FC_START_DEV, /* ext4_fc_commit_start */
+	CLASSIC_FC_STOP_DEV,  /* ext4_fc_commit_stop */
+	CLASSIC_FC_STOP_BLOCKS,
+	CLASSIC_FC_STOP_STATUS,
 	CLASSIC_F2FS_CKPT_DEV, /* f2fs_write_checkpoint, and one of these three: */
 	CLASSIC_F2FS_CKPT_MSG,
 	CLASSIC_F2FS_CKPT_WORDS,

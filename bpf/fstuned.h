@@ -24,7 +24,19 @@ enum fst_measure {
 	FST_TRANSACTION_WAIT, /* a handle inside wait_transaction_locked */
 	FST_COMMIT_WAIT,      /* a task inside jbd2_log_wait_commit */
 	FST_SHADOW_WAIT,      /* a task waiting for BH_Shadow of a journaled buffer */
-	FST_FSYNC,            /* ext4_sync_file_enter .. _exit */
+	/*
+	 * ext4_sync_file_enter .. _exit. Programs count each fsync once, as one of these three;
+	 * probe_read() makes the first the sum of all.
+	 */
+	FST_FSYNC,
+	FST_FSYNC_FAST, /* made durable by a fast commit of its own */
+	FST_FSYNC_FULL, /* asked for a fast commit and fell back to a full one */
+	/* ext4_fc_commit_start .. _stop, in the order of the kernel's EXT4_FC_STATUS_* */
+	FST_FAST_COMMIT_OK,
+	FST_FAST_COMMIT_INELIGIBLE, /* with the full commit that it fell back to */
+	FST_FAST_COMMIT_SKIPPED,    /* somebody else's commit had done it */
+	FST_FAST_COMMIT_FAILED,
+	FST_FAST_COMMIT_LOCKED, /* ext4_fc_lock_updates: handles are kept from starting */
 
 	FST_F2FS_CHECKPOINT, /* f2fs_write_checkpoint, its first to its last state */
 	FST_F2FS_BLOCK_OPS,  /* stopping the file system's operations */
@@ -117,6 +129,7 @@ struct fst_dev_stats {
 	__u64 ckpt_forced;
 	__u64 ckpt_written;
 	__u64 ckpt_dropped;
+	__u64 fast_commit_blocks; /* from ext4_fc_commit_stop */
 	struct fst_f2fs_counters f2fs;
 	struct fst_hist hist[FST_MEASURE_MAX];
 };
@@ -132,6 +145,11 @@ struct fst_shared {
 			   */
 	__u32 pad;
 	__u64 activity[FST_MAX_DEVICES]; /* samples per device slot, only grows */
+	/*
+	 * Set by user space per slot: the file system has fast commits. Before 5.17 every fsync
+	 * of any ext4 passes the tracepoints of fast commits.
+	 */
+	__u8 fast_commits[FST_MAX_DEVICES];
 	/*
 	 * Tracked devices, hashed (device-table.h): slot << 32 | device, 0: free. One that is
 	 * not here is not measured.

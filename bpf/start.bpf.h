@@ -12,6 +12,11 @@
 #define OVERFLOW_MAX 8192  /* tasks more that wait at once; beyond, the oldest are lost */
 #define TAG_MEASURE_BITS 5 /* a pid has at most 22 (include/linux/threads.h) */
 
+/* Waits of this measure, if any, lie within others of the same object: slots of their own. */
+#ifndef START_NESTED
+#define START_NESTED FST_MEASURE_MAX
+#endif
+
 _Static_assert(FST_MEASURE_MAX <= 1 << TAG_MEASURE_BITS, "measures fit into a tag");
 
 /*
@@ -22,7 +27,7 @@ _Static_assert(FST_MEASURE_MAX <= 1 << TAG_MEASURE_BITS, "measures fit into a ta
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, STARTS_MAX);
+	__uint(max_entries, START_NESTED < FST_MEASURE_MAX ? 2 * STARTS_MAX : STARTS_MAX);
 	__type(key, __u32);
 	__type(value, struct start);
 } starts SEC(".maps");
@@ -39,10 +44,12 @@ static __always_inline __u32 start_tag(enum fst_measure m)
 	return (__u32)bpf_get_current_pid_tgid() << TAG_MEASURE_BITS | m;
 }
 
-static __always_inline struct start *start_slot(__u32 tag)
+static __always_inline struct start *start_slot(enum fst_measure m, __u32 tag)
 {
 	__u32 slot = (tag >> TAG_MEASURE_BITS) % STARTS_MAX;
 
+	if (m == START_NESTED)
+		slot += STARTS_MAX;
 	return bpf_map_lookup_elem(&starts, &slot);
 }
 
@@ -50,7 +57,7 @@ static __always_inline struct start *start_slot(__u32 tag)
 static __always_inline void wait_begin_on(enum fst_measure m, __u32 dev, __u64 object)
 {
 	__u32 tag = start_tag(m);
-	struct start *s = start_slot(tag);
+	struct start *s = start_slot(m, tag);
 	struct start begun = { .ns = bpf_ktime_get_ns(), .dev = dev, .tag = tag };
 
 	begun.seal = start_seal(&begun, object);
@@ -69,7 +76,7 @@ static __always_inline void wait_begin(enum fst_measure m, __u32 dev)
 static __always_inline __u64 wait_take(enum fst_measure m, __u64 object, __u32 *dev)
 {
 	__u32 tag = start_tag(m);
-	struct start *s = start_slot(tag);
+	struct start *s = start_slot(m, tag);
 	struct start begun;
 
 	if (s) {
@@ -87,6 +94,18 @@ static __always_inline __u64 wait_take(enum fst_measure m, __u64 object, __u32 *
 	bpf_map_delete_elem(&overflow, &tag);
 	*dev = begun.dev;
 	return begun.ns;
+}
+
+/* This task's wait that has begun and not ended; NULL if there is none. */
+static __always_inline struct start *wait_find(enum fst_measure m, __u64 object)
+{
+	__u32 tag = start_tag(m);
+	struct start *s = start_slot(m, tag);
+
+	if (s && start_is(s, tag, object))
+		return s;
+	s = bpf_map_lookup_elem(&overflow, &tag);
+	return s && start_is(s, tag, object) ? s : NULL;
 }
 
 static __always_inline void wait_record(__u32 dev, enum fst_measure m, __u64 start)

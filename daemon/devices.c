@@ -178,6 +178,13 @@ static bool is_needed(const struct manager *m, enum fs_kind fs)
 	return false;
 }
 
+/* At once, not with the next sample, which may be that of the fsync that is to be counted. */
+static void count_fast_commits(struct manager *m, const struct managed *d)
+{
+	if (d->tracked && d->device->fast_commit == FEATURE_YES)
+		probe_count_fast_commits(m->probe, d->slot);
+}
+
 static void untrack(struct manager *m, struct managed *d)
 {
 	if (!d->tracked)
@@ -230,6 +237,7 @@ static void on_changed(struct device *device, void *userdata)
 	/* A UUID, a label or a mount point may be what a [Device] section names. */
 	config_for_device(&m->config, device, &d->config);
 	track(m, d);
+	count_fast_commits(m, d);
 	manager_adopt_all(m, d);
 }
 

@@ -8,7 +8,7 @@
 
 /*
  * Ten seconds. A histogram is there only for what happened: a device waits for few things at a
- * time, and all histograms of all parts would be 32 KiB per device.
+ * time, and all histograms of all parts would be 54 KiB per device.
  */
 struct part {
 	uint64_t number;   /* time / PART_US */

@@ -239,6 +239,23 @@ static void update_mount(struct entry *e, const struct survey *s)
 	e->changed |= changed;
 }
 
+/*
+ * The series of patches that brings the switch begins with what makes fast commits safe, so
+ * the switch tells both. A kernel without an account of fast commits makes none.
+ */
+static void update_safety(const struct device_list *l, struct device *d)
+{
+	char fast_switch[PATH_MAX], account[PATH_MAX];
+
+	d->fast_commits_lose =
+		d->fast_commit == FEATURE_YES && !d->read_only &&
+		discover_path(fast_switch, sizeof(fast_switch), "%s/sys/fs/ext4/%s/fast_commit",
+			      l->sysroot, d->name) == 0 &&
+		discover_path(account, sizeof(account), "/proc/fs/ext4/%s/fc_info", d->name) ==
+			0 &&
+		access(fast_switch, F_OK) < 0 && access(account, F_OK) == 0;
+}
+
 /* --- refresh --- */
 
 static void survey_done(struct survey *s)
@@ -451,8 +468,10 @@ int device_list_refresh(struct device_list *l, const struct device_events *event
 	see_jbd2(l, &s, add, &n_add);
 	n_gone = partition(l, both, add, n_add, gone);
 	take_identities(l);
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		update_mount(entry_of(l->devices[i]), &s);
+		update_safety(l, l->devices[i]);
+	}
 	for (size_t i = 0; i < n_add; i++)
 		(void)identifier_ask(l->identifier, &add[i]->id, add[i]->name);
 	report(l, gone, n_gone, events, userdata);

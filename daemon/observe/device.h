@@ -64,12 +64,17 @@ struct device {
 	uint32_t block_size;      /* bytes; 0 unknown */
 	uint64_t journal_bytes;   /* 0 unknown */
 	enum feature fast_commit; /* of ext4; it cannot change while mounted */
-	char uuid[40];            /* "" unknown */
-	char label[64];           /* raw; "" none */
-	char *mountpoint;         /* shortest of those PID 1 sees, unescaped; NULL none */
-	char *mount_options;      /* superblock options of mountinfo; NULL unknown */
-	unsigned n_mounts;        /* that PID 1 sees */
-	dev_t journal_dev; /* the journal's own device; = id.dev if internal or unknown */
+	/*
+	 * Its fast commits may lose files that were fsynced, as those of all kernels do that do
+	 * not have the project's patches.
+	 */
+	bool fast_commits_lose;
+	char uuid[40];       /* "" unknown */
+	char label[64];      /* raw; "" none */
+	char *mountpoint;    /* shortest of those PID 1 sees, unescaped; NULL none */
+	char *mount_options; /* superblock options of mountinfo; NULL unknown */
+	unsigned n_mounts;   /* that PID 1 sees */
+	dev_t journal_dev;   /* the journal's own device; = id.dev if internal or unknown */
 };
 
 struct device_list {

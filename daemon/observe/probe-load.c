@@ -22,6 +22,11 @@ struct pass {
 	for (enum hook_id id = 0; id < HOOK_MAX; id++) \
 		if (hooks[id].fs == (p)->fs)
 
+static bool is_tracepoint(enum hook_id id)
+{
+	return !(hooks[id].ways & (WAY_BIT(WAY_FENTRY) | WAY_BIT(WAY_KPROBE)));
+}
+
 /* --- choosing --- */
 
 _printf_(2, 3) static void why_append(struct hook_state *s, const char *format, ...)
@@ -142,6 +147,28 @@ static int find_field(struct pass *p, enum classic_field f)
 	p->at[f] = 0;
 	r = tracepoint_format(fs_kind_to_string(p->fs), hooks[src->hook].target, &id, &format);
 	return r < 0 ? r : tracepoint_field(format, src->field, &p->at[f]);
+}
+
+/*
+ * Where the kernel has BTF of any of the file system's tracepoints it has of all; else tracefs
+ * would know.
+ */
+static void find_absent(const struct pass *p)
+{
+	bool any = false;
+
+	for_each_hook(id, p) any = any || (p->states[id].found && is_tracepoint(id));
+	for_each_hook(id, p)
+	{
+		_cleanup_free_ char *format = NULL;
+		struct hook_state *s = &p->states[id];
+		uint32_t number;
+
+		if (!is_tracepoint(id) || s->found)
+			continue;
+		s->absent = any || tracepoint_format(fs_kind_to_string(p->fs), hooks[id].target,
+						     &number, &format) == -ENOENT;
+	}
 }
 
 /*
@@ -398,6 +425,7 @@ int hooks_attach(struct hook_state states[static HOOK_MAX], enum fs_kind fs,
 	int r;
 
 	find_btf(&pass);
+	find_absent(&pass);
 	/* Ends: each round but the last refuses at least one way of one hook for good. */
 	do {
 		detach_all(states, fs);

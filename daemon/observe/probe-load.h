@@ -15,6 +15,7 @@ struct hook_state {
 	struct bpf_link *links[2];
 	char why[160];    /* why not a better way, or none */
 	bool found;       /* the kernel has BTF of it */
+	bool absent;      /* a tracepoint that this kernel has not */
 	bool number;      /* and passes a number as the hook's text_arg */
 	bool hidden;      /* and has the member with which it is of no use */
 	unsigned refused; /* WAY_BIT()s that were tried in vain */

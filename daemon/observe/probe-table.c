@@ -52,6 +52,18 @@ const struct hook hooks[HOOK_MAX] = {
 					     .paired = true, .partner = HOOK_FSYNC_EXIT),
 	[HOOK_FSYNC_EXIT] = TRACEPOINT_HOOK("ext4_sync_file_exit", "fsync_exit", FS_EXT4,
 					    .paired = true, .partner = HOOK_FSYNC_ENTER),
+	[HOOK_FC_START] =
+		TRACEPOINT_HOOK("ext4_fc_commit_start", "fc_start", FS_EXT4, .paired = true,
+				.partner = HOOK_FC_STOP, .may_lack = true),
+	[HOOK_FC_STOP] =
+		TRACEPOINT_HOOK("ext4_fc_commit_stop", "fc_stop", FS_EXT4, .paired = true,
+				.partner = HOOK_FC_START, .may_lack = true),
+	/* Kernels that have it and no BTF are not known. */
+	[HOOK_FC_LOCK] = { .target = "ext4_fc_lock_updates",
+			   .prog = "fc_lock",
+			   .fs = FS_EXT4,
+			   .ways = WAY_BIT(WAY_TP_BTF),
+			   .may_lack = true },
 	[HOOK_F2FS_CHECKPOINT] =
 		TRACEPOINT_HOOK("f2fs_write_checkpoint", "ckpt", FS_F2FS, .text_arg = 3),
 	[HOOK_F2FS_ISSUE] = FUNCTION_HOOK("f2fs_issue_checkpoint", "issue", FS_F2FS,
@@ -79,6 +91,9 @@ const struct hook hooks[HOOK_MAX] = {
 	.needs = { __VA_ARGS__ }, \
 	.n_needs = sizeof((enum hook_id[]){ __VA_ARGS__ }) / sizeof(enum hook_id)
 
+#define NEEDS_FAST_COMMIT NEEDS(HOOK_FC_START, HOOK_FC_STOP)
+#define NEEDS_FSYNC_SERVED NEEDS(HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT, HOOK_FC_STOP)
+
 const struct measure measures[FST_MEASURE_MAX] = {
 	[FST_COMMIT] = { "commit", FS_JBD2, NEEDS(HOOK_COMMIT_START, HOOK_COMMIT_END) },
 	[FST_COMMIT_LOCKING] = { "commit_locking", FS_JBD2,
@@ -100,6 +115,13 @@ const struct measure measures[FST_MEASURE_MAX] = {
 	[FST_COMMIT_WAIT] = { "commit_wait", FS_JBD2, NEEDS(HOOK_WAIT_COMMIT) },
 	[FST_SHADOW_WAIT] = { "shadow_wait", FS_JBD2, NEEDS(HOOK_SHADOW) },
 	[FST_FSYNC] = { "fsync", FS_EXT4, NEEDS(HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT) },
+	[FST_FSYNC_FAST] = { "fsync_fast", FS_EXT4, NEEDS_FSYNC_SERVED, .one_way = true },
+	[FST_FSYNC_FULL] = { "fsync_full", FS_EXT4, NEEDS_FSYNC_SERVED, .one_way = true },
+	[FST_FAST_COMMIT_OK] = { "fast_commit_ok", FS_EXT4, NEEDS_FAST_COMMIT },
+	[FST_FAST_COMMIT_INELIGIBLE] = { "fast_commit_ineligible", FS_EXT4, NEEDS_FAST_COMMIT },
+	[FST_FAST_COMMIT_SKIPPED] = { "fast_commit_skipped", FS_EXT4, NEEDS_FAST_COMMIT },
+	[FST_FAST_COMMIT_FAILED] = { "fast_commit_failed", FS_EXT4, NEEDS_FAST_COMMIT },
+	[FST_FAST_COMMIT_LOCKED] = { "fast_commit_locked", FS_EXT4, NEEDS(HOOK_FC_LOCK) },
 
 	[FST_F2FS_CHECKPOINT] = { "f2fs_checkpoint", FS_F2FS, NEEDS(HOOK_F2FS_CHECKPOINT) },
 	[FST_F2FS_BLOCK_OPS] = { "f2fs_checkpoint_block_ops", FS_F2FS,
@@ -133,6 +155,10 @@ const struct classic_source classic_sources[CLASSIC_FIELD_MAX] = {
 	[CLASSIC_CHECKPOINT_WRITTEN] = { HOOK_CHECKPOINT_STATS, "written" },
 	[CLASSIC_CHECKPOINT_DROPPED] = { HOOK_CHECKPOINT_STATS, "dropped" },
 	[CLASSIC_FSYNC_DEV] = { HOOK_FSYNC_EXIT, "dev" },
+	[CLASSIC_FC_START_DEV] = { HOOK_FC_START, "dev" },
+	[CLASSIC_FC_STOP_DEV] = { HOOK_FC_STOP, "dev" },
+	[CLASSIC_FC_STOP_BLOCKS] = { HOOK_FC_STOP, "nblks" },
+	[CLASSIC_FC_STOP_STATUS] = { HOOK_FC_STOP, "reason" },
 	[CLASSIC_F2FS_CKPT_DEV] = { HOOK_F2FS_CHECKPOINT, "dev" },
 	[CLASSIC_F2FS_CKPT_MSG] = { HOOK_F2FS_CHECKPOINT, "msg", .or_next = true },
 	[CLASSIC_F2FS_CKPT_WORDS] = { HOOK_F2FS_CHECKPOINT, "dest_msg", .or_next = true },

@@ -24,6 +24,9 @@ enum hook_id {
 	HOOK_SHADOW,
 	HOOK_FSYNC_ENTER,
 	HOOK_FSYNC_EXIT,
+	HOOK_FC_START,
+	HOOK_FC_STOP,
+	HOOK_FC_LOCK,
 	HOOK_F2FS_CHECKPOINT,
 	HOOK_F2FS_ISSUE,
 	HOOK_F2FS_SYNC,
@@ -51,7 +54,8 @@ struct hook {
 	bool enter_only; /* a function's begin alone */
 	bool paired;     /* begins or ends what partner ends or begins, by start times */
 	enum hook_id partner;
-	bool reads; /* not to be had where the kernel's memory must not be read */
+	bool reads;    /* not to be had where the kernel's memory must not be read */
+	bool may_lack; /* a tracepoint; kernels without it do nothing of the kind */
 	/*
 	 * The tracepoint's argument of this number, from 1, is text to be read, unless BTF says
 	 * that this kernel passes a number there. 0: none.
@@ -78,6 +82,7 @@ struct measure {
 	enum fs_kind fs;
 	enum hook_id needs[3];
 	size_t n_needs;
+	bool one_way; /* all of them must go the same way: what one finds out another uses */
 };
 
 extern const struct measure measures[FST_MEASURE_MAX];

@@ -129,6 +129,7 @@ static void measures_reset(struct probe *p, enum fs_kind fs)
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++)
 		if (measures[m].fs == fs) {
 			p->measures[m].way = WAY_NONE;
+			p->measures[m].absent = false;
 			(void)snprintf(p->measures[m].why, sizeof(p->measures[m].why),
 				       "not open");
 		}
@@ -174,6 +175,21 @@ void probe_free(struct probe *p)
 
 /* --- file systems and measures --- */
 
+static void settle_one_way(struct probe *p, enum fst_measure m)
+{
+	const struct measure *t = &measures[m];
+	struct probe_measure *pm = &p->measures[m];
+
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (p->hooks[t->needs[i]].way != pm->way) {
+			(void)snprintf(pm->why, sizeof(pm->why), "%s: %s goes by %s",
+				       way_to_string(pm->way), hooks[t->needs[i]].target,
+				       way_to_string(p->hooks[t->needs[i]].way));
+			pm->way = WAY_NONE;
+			return;
+		}
+}
+
 /* A measure goes the worst way that one of its hooks goes; without one of them, none. */
 static void measure_settle(struct probe *p, enum fst_measure m)
 {
@@ -192,8 +208,12 @@ static void measure_settle(struct probe *p, enum fst_measure m)
 		if (s->way == WAY_NONE)
 			break;
 	}
-	p->measures[m].way = worst->way;
+	p->measures[m] = (struct probe_measure){ .way = worst->way };
 	(void)snprintf(p->measures[m].why, sizeof(p->measures[m].why), "%s", worst->why);
+	if (worst->way == WAY_NONE)
+		p->measures[m].absent = hooks[worst - p->hooks].may_lack && worst->absent;
+	else if (t->one_way)
+		settle_one_way(p, m);
 }
 
 static void measures_log(const struct probe *p, enum fs_kind fs)
@@ -203,7 +223,9 @@ static void measures_log(const struct probe *p, enum fs_kind fs)
 
 		if (measures[m].fs != fs)
 			continue;
-		if (pm->way == WAY_NONE)
+		if (pm->absent)
+			log_debug("%s: nothing of the kind in this kernel", measures[m].name);
+		else if (pm->way == WAY_NONE)
 			log_info("%s: unavailable: %s", measures[m].name, pm->why);
 		else
 			log_debug("%s: by %s%s%s", measures[m].name, way_to_string(pm->way),
@@ -363,6 +385,7 @@ static int begin_counting(struct probe *p, uint32_t kdev, uint32_t slot)
 	if (r < 0)
 		return r;
 	__atomic_store_n(&p->shared->activity[slot], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->shared->fast_commits[slot], 0, __ATOMIC_RELAXED);
 	__atomic_store_n(place, (uint64_t)slot << 32 | kdev, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -407,6 +430,12 @@ int probe_untrack(struct probe *p, dev_t dev)
 	return 0;
 }
 
+void probe_count_fast_commits(struct probe *p, uint32_t slot)
+{
+	if (p->shared && slot < FST_MAX_DEVICES)
+		__atomic_store_n(&p->shared->fast_commits[slot], 1, __ATOMIC_RELAXED);
+}
+
 uint64_t probe_activity(const struct probe *p, uint32_t slot)
 {
 	if (!p->shared || slot >= FST_MAX_DEVICES)
@@ -421,6 +450,16 @@ static void count_samples(struct fst_hist *h)
 		h->count += h->slot[i];
 }
 
+static void add_samples(struct fst_hist *to, const struct fst_hist *from)
+{
+	to->count += from->count;
+	to->sum_ns += from->sum_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	for (size_t i = 0; i < FST_HIST_SLOTS; i++)
+		to->slot[i] += from->slot[i];
+}
+
 int probe_read(struct probe *p, dev_t dev, struct fst_dev_stats *ret)
 {
 	uint32_t slot =
@@ -433,6 +472,8 @@ int probe_read(struct probe *p, dev_t dev, struct fst_dev_stats *ret)
 		return -errno;
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++)
 		count_samples(&ret->hist[m]);
+	add_samples(&ret->hist[FST_FSYNC], &ret->hist[FST_FSYNC_FAST]);
+	add_samples(&ret->hist[FST_FSYNC], &ret->hist[FST_FSYNC_FULL]);
 	return 0;
 }
 

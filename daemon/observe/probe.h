@@ -25,6 +25,7 @@ bool fs_kind_concerns(enum fs_kind fs, const struct device *d);
 
 struct probe_measure {
 	enum way way;  /* WAY_NONE: unavailable */
+	bool absent;   /* and nothing is missed: this kernel does nothing of the kind */
 	char why[160]; /* why not, or why not a better way; may be empty */
 };
 
@@ -45,7 +46,7 @@ void probe_close_fs(struct probe *p, enum fs_kind fs);
 /* How a measure is got now. Never NULL. Before its object is open: WAY_NONE, "not open". */
 const struct probe_measure *probe_measure(const struct probe *p, enum fst_measure m);
 
-/* "commit", "commit_locking", ... "shadow_wait", "fsync": metrics, JSON and logs use it. */
+/* "commit", "commit_locking", ... "fast_commit_ok": metrics, JSON and logs use it. */
 const char *measure_to_string(enum fst_measure m);
 enum fs_kind measure_fs_kind(enum fst_measure m);
 const char *fs_kind_to_string(enum fs_kind fs); /* "jbd2", "ext4", "f2fs" */
@@ -57,6 +58,8 @@ const char *fs_kind_to_string(enum fs_kind fs); /* "jbd2", "ext4", "f2fs" */
 int probe_track(struct probe *p, dev_t dev, uint32_t *ret_slot);
 int probe_untrack(struct probe *p, dev_t dev);
 
+/* A tracked device is known to have fast commits: from now on they are counted, too. */
+void probe_count_fast_commits(struct probe *p, uint32_t slot);
 /*
  * Begins to watch an f2fs's own semaphores, until it is untracked. -ENOSPC beyond FST_F2FS_MAX:
  * everything else of it is measured all the same.
@@ -66,7 +69,10 @@ int probe_watch_semaphores(struct probe *p, dev_t dev);
 /* Samples so far of a slot: one memory read, no system call. */
 uint64_t probe_activity(const struct probe *p, uint32_t slot);
 
-/* Copies a device's counters. -ENOENT if it is not tracked. */
+/*
+ * Copies a device's counters, with each histogram's count, and FST_FSYNC as the sum of all
+ * fsyncs. -ENOENT if it is not tracked.
+ */
 int probe_read(struct probe *p, dev_t dev, struct fst_dev_stats *ret);
 
 /* An event this long or longer is sent as FST_EVENT_OUTLIER. 0: never. */

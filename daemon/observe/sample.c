@@ -225,11 +225,12 @@ static void diff_fast_commits(const struct fc_info *now, const struct fc_info *b
 }
 
 /*
- * Where the device does not say whether it has the feature, an account that is not all zero
- * does. (The mount option fc_debug_force, without the feature, is for those who debug ext4.)
+ * Where the device does not say whether it has the feature, fast commits do. What fell back
+ * does not: before 5.17 the kernel counts every fsync of any ext4 there. (The mount option
+ * fc_debug_force, without the feature, is for those who debug ext4.)
  */
-static void take_fast_commits(struct sampler *s, const struct device *d, uint64_t now_us,
-			      struct sample *ret)
+static void take_fast_commits(struct sampler *s, struct probe *p, const struct device *d,
+			      uint32_t slot, uint64_t now_us, struct sample *ret)
 {
 	uint64_t interval_us = now_us - s->fast_commits_us;
 	struct fc_info now;
@@ -238,11 +239,12 @@ static void take_fast_commits(struct sampler *s, const struct device *d, uint64_
 	s->fast_commits_due = false;
 	s->fast_commit_feature = d->fast_commit;
 	if (d->fast_commit == FEATURE_NO || fc_info_read(d->name, &now) < 0 ||
-	    (d->fast_commit == FEATURE_UNKNOWN && !now.commits && !now.ineligible)) {
+	    (d->fast_commit == FEATURE_UNKNOWN && !now.commits)) {
 		free(s->fast_commits);
 		s->fast_commits = NULL;
 		return;
 	}
+	probe_count_fast_commits(p, slot);
 	if (s->fast_commits)
 		diff_fast_commits(&now, s->fast_commits, interval_us, &ret->fast_commits);
 	else
@@ -295,6 +297,8 @@ static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct s
 					 &ret->hist[m]);
 	ret->transactions = now->transactions - (before ? before->transactions : 0);
 	ret->blocks_logged = now->blocks_logged - (before ? before->blocks_logged : 0);
+	ret->fast_commit_blocks =
+		now->fast_commit_blocks - (before ? before->fast_commit_blocks : 0);
 	take_f2fs(&now->f2fs, before ? &before->f2fs : NULL, ret);
 	free(s->last);
 	s->last = TAKE_PTR(now);
@@ -341,7 +345,7 @@ int sample_take(struct sampler *s, struct probe *p, const struct device *d, uint
 			       ret->avoided_waits;
 	}
 	if (fast_commits_wanted(s, d, now_us, active) || full)
-		take_fast_commits(s, d, now_us, ret);
+		take_fast_commits(s, p, d, slot, now_us, ret);
 	return 0;
 }
 

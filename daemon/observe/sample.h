@@ -37,7 +37,8 @@ struct sample {
 	struct hist hist[FST_MEASURE_MAX];
 	uint64_t transactions;
 	uint64_t blocks_logged;
-	uint32_t block_size; /* bytes; 0 unknown */
+	uint64_t fast_commit_blocks; /* written by the fast commits of hist[] */
+	uint32_t block_size;         /* bytes; 0 unknown */
 
 	/* of an f2fs */
 	uint64_t merged_requests;      /* that the merging thread served */
@@ -49,6 +50,7 @@ struct sample {
 	uint64_t copied_blocks;
 	uint64_t avoided_waits;
 
+	/* the kernel's account; what each tick had of them is in hist[] */
 	struct fast_commits fast_commits;
 	struct service service;
 	struct service journal_service; /* of an external journal's device; else not known */

@@ -9,7 +9,7 @@
 /* How `m` is got; a view without probes measures nothing. Never NULL. */
 const struct probe_measure *view_measure(const struct view *v, enum fst_measure m);
 
-/* Is there a device that `m` is of? */
+/* Is there a device that `m` is of, and a kernel that does what it measures? */
 bool view_needs(const struct view *v, enum fst_measure m);
 bool view_needs_kind(const struct view *v, enum fs_kind fs);
 

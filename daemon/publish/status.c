@@ -6,7 +6,8 @@
 
 const struct probe_measure *view_measure(const struct view *v, enum fst_measure m)
 {
-	static const struct probe_measure none = { WAY_NONE, "the probes could not be set up" };
+	static const struct probe_measure none = { .way = WAY_NONE,
+						   .why = "the probes could not be set up" };
 
 	return v->probe ? probe_measure(v->probe, m) : &none;
 }
@@ -21,7 +22,7 @@ bool view_needs_kind(const struct view *v, enum fs_kind fs)
 
 bool view_needs(const struct view *v, enum fst_measure m)
 {
-	return view_needs_kind(v, measure_fs_kind(m));
+	return view_needs_kind(v, measure_fs_kind(m)) && !view_measure(v, m)->absent;
 }
 
 const struct device_view *view_device(const struct view *v, const char *name)

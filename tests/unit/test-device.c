@@ -383,6 +383,37 @@ static void superblock_that_no_mountinfo_shows_tells_itself_if_it_is_read_only(v
 	device_list_done(&l);
 }
 
+/* What the patch that brings the switch mends is told by the switch alone. */
+static void fast_commits_lose_files_where_they_cannot_be_switched(void **state)
+{
+	struct fake_root *f = *state;
+	struct device_list l;
+	struct device *d;
+
+	add_sda5(f);
+	list_init(&l);
+	refresh(&l);
+	await_answer(&l);
+	refresh(&l);
+	d = l.devices[0];
+	assert_int_equal(d->fast_commit, FEATURE_UNKNOWN);
+	assert_false(d->fast_commits_lose);
+	d->fast_commit = FEATURE_YES; /* as if there were a disk that says so */
+	refresh(&l);
+	assert_false(d->fast_commits_lose); /* this kernel makes none */
+	fake_file(f, "/proc/fs/ext4/sda5/fc_info", "");
+	refresh(&l);
+	assert_true(d->fast_commits_lose);
+	fake_file(f, "/proc/1/mountinfo", "30 1 8:5 / /data ro - ext4 /dev/sda5 ro\n");
+	refresh(&l);
+	assert_false(d->fast_commits_lose);
+	fake_file(f, "/proc/1/mountinfo", "30 1 8:5 / /data rw - ext4 /dev/sda5 rw\n");
+	fake_file(f, "/sys/fs/ext4/sda5/fast_commit", "0\n");
+	refresh(&l);
+	assert_false(d->fast_commits_lose);
+	device_list_done(&l);
+}
+
 static void device_name_with_a_slash_is_written_with_an_exclamation_mark(void **state)
 {
 	struct fake_root *f = *state;
@@ -568,6 +599,7 @@ int main(void)
 		TEST(own_mountinfo_serves_where_pid_1_has_none),
 		TEST(without_any_mountinfo_devices_are_still_found),
 		TEST(superblock_that_no_mountinfo_shows_tells_itself_if_it_is_read_only),
+		TEST(fast_commits_lose_files_where_they_cannot_be_switched),
 		TEST(device_name_with_a_slash_is_written_with_an_exclamation_mark),
 		TEST(journal_of_another_file_system_is_a_device_too),
 		TEST(links_name_a_device_that_cannot_be_opened),

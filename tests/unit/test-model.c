@@ -181,7 +181,10 @@ static void model_sums_what_was_copied_and_avoided(void **state)
 	assert_int_equal(avoided, 40);
 }
 
-/* Ten busy devices are to fit into a daemon of 1 MiB, and rest gives it back. */
+/*
+ * Ten busy devices are to fit into a daemon of 1 MiB, and rest gives it back. Nothing makes a
+ * device busy with all of these at once.
+ */
 static void model_memory_follows_what_happens(void **state)
 {
 	_cleanup_(model_freep) struct model *m = model();
@@ -199,7 +202,7 @@ static void model_memory_follows_what_happens(void **state)
 		assert_int_equal(model_update(m, &s), 0);
 	}
 	busy = mallinfo2().uordblks;
-	assert_true(busy - empty <= 48 * 1024);
+	assert_true(busy - empty <= 56 * 1024);
 	for (unsigned i = 0; i < 60; i++)
 		update(m, now += SEC, 0, 0);
 	assert_int_equal(mallinfo2().uordblks, empty);

@@ -44,6 +44,15 @@ int bpf_map_update_elem(int fd, const void *key _unused_, const void *value _unu
 	return 0;
 }
 
+/* What a device's counters are, in the kernel. */
+static struct fst_dev_stats counters;
+
+int bpf_map_lookup_elem(int fd _unused_, const void *key _unused_, void *value)
+{
+	memcpy(value, &counters, sizeof(counters));
+	return 0;
+}
+
 struct ring_buffer *ring_buffer__new(int fd _unused_, ring_buffer_sample_fn cb _unused_,
 				     void *ctx, const struct ring_buffer_opts *opts _unused_)
 {
@@ -145,6 +154,42 @@ static void more_f2fs_than_can_be_watched_are_tracked(void **state)
 	assert_int_equal(shared->f2fs_end, FST_F2FS_MAX);
 }
 
+static void new_device_in_an_old_slot_has_no_fast_commits_yet(void **state)
+{
+	uint32_t slot = track(*state, 1);
+
+	probe_count_fast_commits(*state, slot);
+	assert_true(shared->fast_commits[slot]);
+	assert_int_equal(probe_untrack(*state, makedev(8, 1)), 0);
+	assert_int_equal(track(*state, 2), slot);
+	assert_false(shared->fast_commits[slot]);
+}
+
+/* Programs count each once, by what served it. */
+static void fsyncs_are_those_of_all_kinds(void **state)
+{
+	struct fst_dev_stats read;
+
+	memset(&counters, 0, sizeof(counters));
+	for (unsigned i = 0; i < 3; i++) {
+		struct fst_hist *h = &counters.hist[FST_FSYNC + i];
+
+		h->slot[5 + i] = h->slot[40] = 1 + i;
+		h->sum_ns = 1000 * (1 + i);
+		h->max_ns = 900 - i;
+	}
+	track(*state, 1);
+	assert_int_equal(probe_read(*state, makedev(8, 1), &read), 0);
+	assert_int_equal(read.hist[FST_FSYNC].count, 2 * (1 + 2 + 3));
+	assert_int_equal(read.hist[FST_FSYNC].slot[5], 1);
+	assert_int_equal(read.hist[FST_FSYNC].slot[7], 3);
+	assert_int_equal(read.hist[FST_FSYNC].slot[40], 1 + 2 + 3);
+	assert_int_equal(read.hist[FST_FSYNC].sum_ns, 1000 * (1 + 2 + 3));
+	assert_int_equal(read.hist[FST_FSYNC].max_ns, 900);
+	assert_int_equal(read.hist[FST_FSYNC_FAST].count, 4);
+	assert_int_equal(read.hist[FST_FSYNC_FULL].count, 6);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, probe_setup, probe_teardown)
 
 int main(void)
@@ -155,6 +200,8 @@ int main(void)
 		TEST(one_wait_is_for_all_that_were_left),
 		TEST(f2fs_is_watched_until_it_is_untracked),
 		TEST(more_f2fs_than_can_be_watched_are_tracked),
+		TEST(new_device_in_an_old_slot_has_no_fast_commits_yet),
+		TEST(fsyncs_are_those_of_all_kinds),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -39,6 +39,14 @@ const struct probe_measure *probe_measure(const struct probe *p _unused_, enum f
 	return m == FST_SHADOW_WAIT ? &none : &some;
 }
 
+static bool fast_commits_counted;
+
+void probe_count_fast_commits(struct probe *p _unused_, uint32_t slot)
+{
+	assert_int_equal(slot, 7);
+	fast_commits_counted = true;
+}
+
 static void event(enum fst_measure m, uint64_t ns)
 {
 	struct fst_hist *h = &stats.hist[m];
@@ -67,6 +75,7 @@ static int sample_setup(void **state)
 	activity = 0;
 	read_result = 0;
 	n_reads = 0;
+	fast_commits_counted = false;
 	now_us = 1000 * USEC_PER_SEC;
 	device.id.dev = device.journal_dev = makedev(8, 5);
 	device.fast_commit = FEATURE_UNKNOWN;
@@ -124,17 +133,20 @@ static void next_sample_is_the_difference(void **state _unused_)
 	event(FST_COMMIT, 1000000);
 	stats.transactions = 1;
 	stats.blocks_logged = 10;
+	stats.fast_commit_blocks = 4;
 	take();
 	event(FST_COMMIT, 2000000);
 	event(FST_COMMIT, 2000000);
 	stats.transactions = 3;
 	stats.blocks_logged = 25;
+	stats.fast_commit_blocks = 7;
 	s = take();
 	assert_int_equal(s.interval_us, USEC_PER_SEC);
 	assert_int_equal(s.hist[FST_COMMIT].count, 2);
 	assert_int_equal(s.hist[FST_COMMIT].sum_ns, 4000000);
 	assert_int_equal(s.transactions, 2);
 	assert_int_equal(s.blocks_logged, 15);
+	assert_int_equal(s.fast_commit_blocks, 3);
 }
 
 static void
@@ -543,9 +555,16 @@ static void unread_device_has_fast_commits_if_they_were_counted(void **state)
 	take();
 	assert_null(sampler.fast_commits);
 	event(FST_FSYNC, 1000);
-	set_fast_commits(*state, 0, 1, 0);
+	/* 5.10 counts so where there is no such feature. */
+	set_fast_commits(*state, 0, 5, 0);
+	take_after(10 * USEC_PER_SEC);
+	assert_null(sampler.fast_commits);
+	assert_false(fast_commits_counted);
+	event(FST_FSYNC, 1000);
+	set_fast_commits(*state, 1, 5, 0);
 	take_after(10 * USEC_PER_SEC);
 	assert_non_null(sampler.fast_commits);
+	assert_true(fast_commits_counted);
 	/* The device has answered at last. */
 	device.fast_commit = FEATURE_NO;
 	take();

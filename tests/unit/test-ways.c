@@ -72,14 +72,16 @@ static void a_refused_way_falls_to_the_next_with_the_reason(void **state)
 /* Whichever of the two is refused: their start times lie in one object. */
 static void begin_and_end_go_one_way(void **state)
 {
-	static const enum hook_id pair[] = { HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT };
+	static const enum hook_id pairs[][2] = { { HOOK_FSYNC_ENTER, HOOK_FSYNC_EXIT },
+						 { HOOK_FC_START, HOOK_FC_STOP } };
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 4; i++) {
+		const enum hook_id *pair = pairs[i / 2];
 		struct scene *s;
 
 		assert_int_equal(setup(state), 0);
 		s = *state;
-		refuse(s, pair[i], WAY_TP_BTF, "not loaded");
+		refuse(s, pair[i % 2], WAY_TP_BTF, "not loaded");
 		hooks_choose(s->states, FS_EXT4, &s->caps);
 		for (size_t k = 0; k < 2; k++) {
 			assert_int_equal(s->states[pair[k]].way, WAY_TRACEPOINT);
@@ -134,6 +136,23 @@ static void words_cannot_be_read_under_lockdown_but_numbers_can(void **state)
 	assert_int_equal(s->states[HOOK_F2FS_CHECKPOINT].way, WAY_TP_BTF);
 }
 
+/* fsync does not depend on fast commits, which older kernels have not. */
+static void kernels_without_fast_commits_have_fsync(void **state)
+{
+	static const enum hook_id of_them[] = { HOOK_FC_START, HOOK_FC_STOP, HOOK_FC_LOCK };
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < 3; i++) {
+		s->states[of_them[i]].found = false;
+		refuse(s, of_them[i], WAY_TRACEPOINT, "no such tracepoint");
+	}
+	hooks_choose(s->states, FS_EXT4, &s->caps);
+	assert_int_equal(s->states[HOOK_FSYNC_ENTER].way, WAY_TP_BTF);
+	assert_int_equal(s->states[HOOK_FSYNC_EXIT].way, WAY_TP_BTF);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(s->states[of_them[i]].way, WAY_NONE);
+}
+
 _printf_(1, 2) static void libbpf_says(const char *format, ...)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
@@ -173,6 +192,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			words_cannot_be_read_under_lockdown_but_numbers_can, setup, teardown),
+		cmocka_unit_test_setup_teardown(kernels_without_fast_commits_have_fsync, setup,
+						teardown),
 		cmocka_unit_test(a_missing_type_is_named),
 	};
 
