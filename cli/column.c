@@ -72,6 +72,9 @@ static const struct {
 } measures[] = {
 	{ "COMMIT", "commit", "f2fs_checkpoint" },
 	{ "FSYNC", "fsync", "f2fs_fsync" },
+	{ "FSYNC-FAST", "fsync_fast", NULL },
+	{ "FSYNC-FULL", "fsync_full", NULL },
+	{ "FAST-COMMIT", "fast_commit_ok", NULL },
 	{ "SHADOW", "shadow_wait", NULL },
 	{ "CHECKPOINT", "checkpoint", "f2fs_checkpoint" },
 	{ "LOG-SPACE", "log_space_wait", NULL },

@@ -237,10 +237,10 @@ static void print_f2fs(const struct term *t, struct json_object *d)
 	      (unsigned long long)answer_u64(f, "waiting"));
 }
 
-/* Phases are set in under what they are of. NULL: it is none. */
-static const char *phase_of(const char *measure)
+/* Parts are set in under what they are of. NULL: it is none. */
+static const char *part_of(const char *measure)
 {
-	static const char *const wholes[] = { "commit_", "f2fs_checkpoint_" };
+	static const char *const wholes[] = { "commit_", "fsync_", "f2fs_checkpoint_" };
 
 	for (size_t i = 0; i < ELEMENTSOF(wholes); i++)
 		if (strncmp(measure, wholes[i], strlen(wholes[i])) == 0 &&
@@ -291,8 +291,8 @@ static int print_measures(const struct args *a, const struct term *term,
 		if (!m)
 			continue;
 		any = true;
-		snprintf(indented, sizeof(indented), "%s%s", phase_of(name) ? "  " : "",
-			 phase_of(name) ?: name);
+		snprintf(indented, sizeof(indented), "%s%s", part_of(name) ? "  " : "",
+			 part_of(name) ?: name);
 		measure_row(&t, indented, m);
 	}
 	if (!any)
@@ -375,6 +375,8 @@ void print_device(const struct args *a, const struct term *t, struct json_object
 	if (!a->no_legend)
 		print_daemon(a, t, status);
 	print_identity(t, d);
+	if (answer_get(d, "warning"))
+		field(t, COLOUR_BAD, "Warning", "%s", answer_str(d, "warning"));
 	field(t, verdict_colour(verdict), "Verdict", "%s: %s", verdict,
 	      answer_str(d, "verdict_text"));
 	for (size_t i = 0; i < answer_length(d, "knobs"); i++) {

@@ -19,13 +19,16 @@
 
 static void print_unavailable(struct json_object *status)
 {
-	size_t n = 0, all = answer_length(status, "measures");
+	size_t n = 0, all = 0;
 	char names[256] = "";
 
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; i < answer_length(status, "measures"); i++) {
 		struct json_object *m = answer_element(status, "measures", i);
 
-		if (!answer_is_str(m, "way", "none") || !answer_bool(m, "needed"))
+		if (!answer_bool(m, "needed"))
+			continue;
+		all++;
+		if (!answer_is_str(m, "way", "none"))
 			continue;
 		if (n < UNAVAILABLE_NAMED)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
@@ -84,8 +87,8 @@ static bool is_of_interest(struct json_object *device)
 		if (is_tuned(k) || is_in_trouble(k))
 			return true;
 	}
-	return !answer_is_str(device, "verdict", "idle") &&
-	       !answer_is_str(device, "verdict", "good");
+	return answer_get(device, "warning") || (!answer_is_str(device, "verdict", "idle") &&
+						 !answer_is_str(device, "verdict", "good"));
 }
 
 static int compare(const void *a, const void *b, void *column)
@@ -234,12 +237,23 @@ struct verdicts {
 	struct json_object **devices;
 };
 
+static void print_note(const struct term *t, enum colour c, const char *note)
+{
+	_cleanup_free_ char *text = text_printable(note);
+
+	if (!text || !*text)
+		return;
+	printf("  %s", term_colour(t, c));
+	text_wrapped(text, 2, t->width);
+	puts(term_colour(t, COLOUR_NONE));
+}
+
 /* A knob without a column that is not as a mount makes it. */
 static void print_tuned(const struct verdicts *v, struct json_object *k)
 {
 	const char *by = answer_str(k, "pinned_by"),
 		   *note = answer_str(answer_get(k, "policy"), "note");
-	_cleanup_free_ char *line = NULL, *clean = NULL;
+	_cleanup_free_ char *line = NULL;
 
 	if (answer_is_str(k, "knob", "force_copy") || !answer_bool(k, "supported") ||
 	    !is_tuned(k))
@@ -248,26 +262,20 @@ static void print_tuned(const struct verdicts *v, struct json_object *k)
 		     answer_str(k, "value"), answer_str(k, "mode"), *by ? ", pinned by " : "",
 		     by, *note ? "; " : "", note) < 0)
 		line = NULL;
-	clean = line ? text_printable(line) : NULL;
-	if (!clean)
-		return;
-	fputs("  ", stdout);
-	text_wrapped(clean, 2, v->term->width);
-	putchar('\n');
+	if (line)
+		print_note(v->term, COLOUR_NONE, line);
 }
 
-/* Under each row: the verdict, unless nothing happened, and what has no column. */
+/* Under each row: a warning; the verdict, unless nothing happened; what has no column. */
 static void print_verdict(size_t row, void *userdata)
 {
 	const struct verdicts *v = userdata;
 	struct json_object *d = v->devices[row];
-	_cleanup_free_ char *text = text_printable(answer_str(d, "verdict_text"));
 
-	if (text && *text && !answer_is_str(d, "verdict", "idle")) {
-		printf("  %s", term_colour(v->term, verdict_colour(answer_str(d, "verdict"))));
-		text_wrapped(text, 2, v->term->width);
-		puts(term_colour(v->term, COLOUR_NONE));
-	}
+	print_note(v->term, COLOUR_BAD, answer_str(d, "warning"));
+	if (!answer_is_str(d, "verdict", "idle"))
+		print_note(v->term, verdict_colour(answer_str(d, "verdict")),
+			   answer_str(d, "verdict_text"));
 	for (size_t i = 0; i < answer_length(d, "knobs"); i++)
 		print_tuned(v, answer_element(d, "knobs", i));
 }

@@ -221,13 +221,25 @@ static void check_ledger(struct doc *j, const struct view *v)
 
 /* --- knobs --- */
 
+/* "sda1, sda2, ..." */
+static void name_add(char *buf, size_t size, const char *name)
+{
+	size_t len = strlen(buf);
+
+	if (len + DEVICE_NAME_MAX + 8 < size)
+		snprintf(buf + len, size - len, "%s%s", len ? ", " : "", name);
+	else if (strcmp(buf + len - 3, "...") != 0)
+		snprintf(buf + len, size - len, ", ...");
+}
+
 /* Names of the devices whose knob is in the same state as that of devices[first]. */
 static size_t name_peers(const struct view *v, size_t first, enum knob_id id, char *buf,
 			 size_t size)
 {
 	const struct knob_state *like = &v->devices[first].knobs[id];
-	size_t n = 0, len = 0;
+	size_t n = 0;
 
+	*buf = '\0';
 	for (size_t i = first; i < v->n_devices; i++) {
 		const struct knob_state *k = &v->devices[i].knobs[id];
 
@@ -235,11 +247,7 @@ static size_t name_peers(const struct view *v, size_t first, enum knob_id id, ch
 		    (!k->supported && strcmp(k->why, like->why) != 0))
 			continue;
 		n++;
-		if (len + DEVICE_NAME_MAX + 8 < size)
-			len += (size_t)snprintf(buf + len, size - len, "%s%s",
-						n > 1 ? ", " : "", v->devices[i].device->name);
-		else if (len + 5 < size && (len < 3 || strcmp(buf + len - 3, "...") != 0))
-			len += (size_t)snprintf(buf + len, size - len, ", ...");
+		name_add(buf, size, v->devices[i].device->name);
 	}
 	return n;
 }
@@ -352,6 +360,32 @@ static void check_modules(struct doc *j, const struct view *v)
 		      "no patched modules were installed when the daemon started");
 }
 
+/* --- file systems --- */
+
+static void check_fast_commits(struct doc *j, const struct view *v)
+{
+	char lose[256] = "", keep[256] = "";
+
+	for (size_t i = 0; i < v->n_devices; i++) {
+		const struct device *d = v->devices[i].device;
+
+		if (d->fast_commit == FEATURE_YES)
+			name_add(d->fast_commits_lose ? lose : keep, sizeof(lose), d->name);
+	}
+	if (*lose)
+		check(j, "fast commit safety", PROBLEM,
+		      "patched kernel modules mend it: see patches/README.md; or, unmounted: "
+		      "tune2fs -O ^fast_commit DEVICE",
+		      "known to lose files on this kernel: %s. While a commit that could not "
+		      "be a fast one is being written, fsync may write nothing and report "
+		      "success",
+		      lose);
+	else if (*keep)
+		check(j, "fast commit safety", OK, NULL, "on %s, where it loses nothing", keep);
+	else
+		check(j, "fast commit safety", OK, NULL, "no file system has the feature");
+}
+
 int status_doctor(const struct view *v, char **ret)
 {
 	_cleanup_(doc_done) struct doc j = { 0 };
@@ -372,6 +406,7 @@ int status_doctor(const struct view *v, char **ret)
 		check_knob(&j, v, id);
 	check_fast_commit(&j, v);
 	check_modules(&j, v);
+	check_fast_commits(&j, v);
 	check_ledger(&j, v);
 	check_losses(&j, v);
 	doc_close(&j);

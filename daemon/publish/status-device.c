@@ -35,6 +35,15 @@ static void put_identity_deep(struct doc *j, const struct device *d)
 	doc_u64(j, "devices", d->n_devices);
 }
 
+/* What is worse than any wait. */
+static void put_warning(struct doc *j, const struct device *d)
+{
+	doc_str(j, "warning",
+		d->fast_commits_lose
+			? "this kernel's fast commits may lose files: see fstunectl doctor"
+			: NULL);
+}
+
 void status_put_window(struct doc *j, const struct hist *h, uint64_t span_us)
 {
 	double span_s = (double)span_us / USEC_PER_SEC;
@@ -284,6 +293,7 @@ static void put_counters(struct doc *j, const struct device_view *dv)
 	doc_u64(j, "checkpoint_forced", s->ckpt_forced);
 	doc_u64(j, "checkpoint_buffers_written", s->ckpt_written);
 	doc_u64(j, "checkpoint_buffers_dropped", s->ckpt_dropped);
+	doc_u64(j, "fast_commit_blocks", s->fast_commit_blocks);
 	doc_close(j);
 }
 
@@ -334,6 +344,7 @@ void status_put_device(struct doc *j, const struct view *v, const struct device_
 	doc_bool(j, "measured", dv->measured);
 	if (deep)
 		put_identity_deep(j, dv->device);
+	put_warning(j, dv->device);
 	doc_str(j, "verdict", verdict_to_string(dv->verdict));
 	doc_str(j, "verdict_text", dv->verdict_text);
 	put_measures(j, v, dv, deep);

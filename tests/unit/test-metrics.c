@@ -429,6 +429,40 @@ static void fast_commits_are_told_where_there_are_any(_unused_ void **state)
 			    ->value == 2);
 }
 
+static double count_of(const struct parsed *p, const char *family, const char *label_name,
+		       const char *value)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s_count", family);
+	return get(p, name, "sda1", label_name, value)->value;
+}
+
+static void fsyncs_are_told_by_the_commit_that_served_them(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
+	_cleanup_(parsed_done) struct parsed p;
+
+	fixture_wait(f, 0, FST_FSYNC, 9, 1000);
+	fixture_wait(f, 0, FST_FSYNC_FAST, 5, 1000);
+	fixture_wait(f, 0, FST_FSYNC_FULL, 3, 1000);
+	fixture_wait(f, 0, FST_FAST_COMMIT_OK, 5, 1000);
+	fixture_wait(f, 0, FST_FAST_COMMIT_INELIGIBLE, 2, 1000);
+	fixture_wait(f, 0, FST_FAST_COMMIT_FAILED, 1, 1000);
+	render(f, &p);
+	assert_true(count_of(&p, "fstuned_fsync_duration_seconds", NULL, NULL) == 9);
+	assert_true(count_of(&p, "fstuned_fsync_commit_duration_seconds", "commit", "fast") ==
+		    5);
+	assert_true(count_of(&p, "fstuned_fsync_commit_duration_seconds", "commit", "full") ==
+		    3);
+	assert_true(count_of(&p, "fstuned_fast_commit_duration_seconds", "status", "ok") == 5);
+	assert_true(count_of(&p, "fstuned_fast_commit_duration_seconds", "status",
+			     "ineligible") == 2);
+	assert_true(count_of(&p, "fstuned_fast_commit_duration_seconds", "status", "failed") ==
+		    1);
+	assert_int_equal(count(&p, "fstuned_fast_commit_duration_seconds_count"), 3);
+}
+
 static void openmetrics_has_its_own_suffixes_and_end(_unused_ void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
@@ -458,6 +492,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(knobs_and_decisions_are_told),
 		cmocka_unit_test(f2fs_has_its_own_and_fsync_in_common),
 		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
+		cmocka_unit_test(fsyncs_are_told_by_the_commit_that_served_them),
 		cmocka_unit_test(openmetrics_has_its_own_suffixes_and_end),
 	};
 

@@ -449,6 +449,28 @@ static void doctor_sees_a_stale_and_a_broken_ledger(_unused_ void **state)
 	drop_root(root);
 }
 
+static void fast_commits_that_lose_files_are_warned_of(_unused_ void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(3);
+	_cleanup_json_ struct json_object *none = NULL, *o = NULL, *lose = NULL, *keep = NULL;
+
+	none = doctor(f);
+	assert_string_equal(str(check(none, "fast commit safety"), "state"), "ok");
+	f->d[1].device.fast_commit = f->d[2].device.fast_commit = FEATURE_YES;
+	f->d[1].device.fast_commits_lose = true;
+	o = describe(f, "");
+	assert_null(at(o, "devices.0.warning"));
+	assert_non_null(strstr(str(o, "devices.1.warning"), "may lose files"));
+	assert_null(at(o, "devices.2.warning"));
+	lose = doctor(f);
+	assert_string_equal(str(check(lose, "fast commit safety"), "state"), "problem");
+	assert_non_null(strstr(str(check(lose, "fast commit safety"), "text"), ": sda2."));
+	f->d[1].device.fast_commits_lose = false;
+	keep = doctor(f);
+	assert_string_equal(str(check(keep, "fast commit safety"), "state"), "ok");
+	assert_non_null(strstr(str(check(keep, "fast commit safety"), "text"), "sda2, sda3"));
+}
+
 static void doctor_names_what_the_kernel_lacks(_unused_ void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = fixture_new(0);
@@ -491,6 +513,7 @@ int main(void)
 		cmocka_unit_test(f2fs_is_told_in_its_own_words),
 		cmocka_unit_test(measures_are_needed_where_their_file_system_is),
 		cmocka_unit_test(fast_commits_are_told_where_there_are_any),
+		cmocka_unit_test(fast_commits_that_lose_files_are_warned_of),
 		cmocka_unit_test(unknown_device_and_knob_are_errors),
 		cmocka_unit_test(any_bytes_of_a_name_give_valid_json),
 		cmocka_unit_test(valid_utf8_is_left_alone),

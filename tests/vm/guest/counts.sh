@@ -8,6 +8,7 @@
 . ./workload-shadow.sh
 . ./shadow-trace.sh
 . ./ways.sh
+. ./fast-commits.sh
 
 dir=/mnt/ext4
 modprobe -a ext4 btrfs
@@ -74,6 +75,7 @@ settled() {
 	return 1
 }
 
+fast_commits_agree /dev/vdb /mnt/fast
 agree "alone"
 check "btrfs" mkfs.btrfs -q -f /dev/vdb
 mount -t btrfs /dev/vdb /mnt/btrfs

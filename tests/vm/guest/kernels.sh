@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What a kernel line gives: the way to each measure, counts that are the kernel's own, shadow waits
-# as many as bpftrace sees. Wants a slow /dev/vda, fio, bpftrace, jq, kernels.md and the daemon.
+# as many as bpftrace sees. Wants a slow /dev/vda, a /dev/vdb, fio, bpftrace, jq, kernels.md and the
+# daemon.
 . ./lib.sh
 . ./workload-shadow.sh
 . ./shadow-trace.sh
 . ./ways.sh
+. ./fast-commits.sh
 
 dir=/mnt/ext4
 info=/proc/fs/jbd2/vda-8/info
@@ -76,6 +78,10 @@ else
 fi
 all_counted 'under load'
 
+fast_commits_agree /dev/vdb /mnt/fast
+is "$(fstunectl metrics | grep -cE '^fstuned_(fast_commit|fsync_commit).*"vda"')" 0 \
+	'none of a file system without the feature'
+
 # What people are told.
 fstunectl --json status >/out/status.json
 fstunectl --json doctor >/out/doctor.json
@@ -86,7 +92,7 @@ is "$(jq '[.checks[] | select(.state == "problem") | .name | select(startswith("
 	/out/doctor.json)" 0 'doctor has no problem but measures'
 is "$(jq '[.checks[] | select(.state == "problem")] | length' /out/doctor.json)" \
 	"$(jq '[.measures[] | select(.needed and .way == "none")] | length' /out/status.json)" \
-	'and of those just the ones that are unavailable'
+	'and of those just the ones that are missed'
 
 kill $daemon
 wait $daemon
