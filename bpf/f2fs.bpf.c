@@ -214,11 +214,11 @@ int BPF_PROG(merge_exit, struct f2fs_sb_info *sbi)
 		opaque;                          \
 	})
 
-#define RETURN_IF(sem, number)                  \
-	do {                                    \
-		__u64 address = OPAQUE(number); \
-		if ((__u64)(sem) == address)    \
-			return address;         \
+#define RETURN_IF(sem, number)                       \
+	do {                                         \
+		__u64 address = (number);            \
+		if ((__u64)(sem) == OPAQUE(address)) \
+			return address;              \
 	} while (0)
 
 /*

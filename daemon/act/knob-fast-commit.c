@@ -32,6 +32,10 @@ static int probe(const struct device *d, const char *sysroot, char *path, size_t
 {
 	int r;
 
+	if (d->type != DEVICE_EXT4) {
+		snprintf(why, why_size, "only ext4 has fast commits");
+		return -EOPNOTSUPP;
+	}
 	if (!d->has_journal) {
 		snprintf(why, why_size, "no journal");
 		return -ENODEV;

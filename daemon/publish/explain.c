@@ -45,6 +45,15 @@ static const struct {
 	{ FST_COMMIT_RECORD, FST_COMMIT,
 	  "it writes the commit record and flushes the device's cache" },
 	{ FST_COMMIT_CALLBACK, FST_COMMIT, "after it was on the disk" },
+	{ FST_F2FS_FSYNC, FST_F2FS_FSYNC, NULL },
+	{ FST_F2FS_REQUEST, FST_F2FS_FSYNC, NULL },
+	{ FST_F2FS_CHECKPOINT, FST_F2FS_CHECKPOINT, NULL },
+	{ FST_F2FS_BLOCK_OPS, FST_F2FS_CHECKPOINT,
+	  "it stops all operations and writes what they left dirty" },
+	{ FST_F2FS_WRITER_READERS, FST_F2FS_CHECKPOINT,
+	  "it waits for tasks that are in the middle of an operation" },
+	{ FST_F2FS_WRITE, FST_F2FS_CHECKPOINT,
+	  "it writes the checkpoint itself and flushes the device's cache" },
 };
 
 /* --- what fast commits would act on --- */
@@ -119,18 +128,20 @@ static uint64_t mean_us(const struct hist *h)
 
 static void find_fsync(struct facts *f)
 {
-	const struct hist *h = &f->hist[FST_FSYNC];
+	bool f2fs = f->dv->device->type == DEVICE_F2FS;
+	const struct hist *h = &f->hist[f2fs ? FST_F2FS_FSYNC : FST_FSYNC];
+	enum fst_measure wait = f2fs ? FST_F2FS_REQUEST : FST_COMMIT_WAIT;
 	char mean[TIME_STR_MAX], p99[TIME_STR_MAX];
 
 	if (h->count == 0)
 		return;
 	format_time_us(mean, sizeof(mean), mean_us(h));
 	format_time_us(p99, sizeof(p99), hist_quantile_ns(h, 0.99) / NSEC_PER_USEC);
-	if (f->hist[FST_COMMIT_WAIT].count > 0)
+	if (f->hist[wait].count > 0)
 		find(f, "fsync",
-		     "fsync takes %s (p99 %s): %.0f %% of that it waits for a commit, the rest "
+		     "fsync takes %s (p99 %s): %.0f %% of that it waits for a %s, the rest "
 		     "for its own data and flush",
-		     mean, p99, f->share[FST_COMMIT_WAIT] * 100);
+		     mean, p99, f->share[wait] * 100, f2fs ? "checkpoint" : "commit");
 	else
 		find(f, "fsync", "fsync takes %s (p99 %s)", mean, p99);
 }
@@ -144,9 +155,10 @@ static void find_phases(struct facts *f)
 
 		if (!parts[i].what || f->share[m] < SHARE_LARGE)
 			continue;
-		find(f, "phase", "%s (%s) is %.0f %% of a commit: %s", measure_to_string(m),
+		find(f, "phase", "%s (%s) is %.0f %% of a %s: %s", measure_to_string(m),
 		     format_time_us(mean, sizeof(mean), mean_us(&f->hist[m])),
-		     f->share[m] * 100, parts[i].what);
+		     f->share[m] * 100, parts[i].of == FST_COMMIT ? "commit" : "checkpoint",
+		     parts[i].what);
 	}
 }
 
@@ -155,14 +167,16 @@ static void find_device(struct facts *f)
 	const struct service *s = &f->service;
 	char write[TIME_STR_MAX], flush[TIME_STR_MAX];
 
-	if (!s->known || s->writes == 0 || f->hist[FST_COMMIT].count == 0)
+	if (!s->known || s->writes == 0 ||
+	    f->hist[FST_COMMIT].count + f->hist[FST_F2FS_CHECKPOINT].count == 0)
 		return;
 	format_time_us(write, sizeof(write), s->write_us / s->writes);
 	if (s->flushes_known && s->flushes > 0)
 		find(f, "device",
-		     "of its own the device takes %s for a write and %s for a flush; a commit "
+		     "of its own the device takes %s for a write and %s for a flush; a %s "
 		     "is at least one of each, one after the other",
-		     write, format_time_us(flush, sizeof(flush), s->flush_us / s->flushes));
+		     write, format_time_us(flush, sizeof(flush), s->flush_us / s->flushes),
+		     f->hist[FST_COMMIT].count ? "commit" : "checkpoint");
 	else
 		find(f, "device", "of its own the device takes %s for a write", write);
 }
@@ -282,6 +296,10 @@ static void put_fast_commit(struct facts *f)
 {
 	const struct knob_state *k = &f->dv->knobs[KNOB_FAST_COMMIT];
 
+	if (f->dv->device->type != DEVICE_EXT4) {
+		doc_null(f->j, "fast_commit");
+		return;
+	}
 	doc_open_object(f->j, "fast_commit");
 	if (f->dv->device->fast_commit == FEATURE_UNKNOWN)
 		doc_null(f->j, "feature");

@@ -96,6 +96,27 @@ static void explain_says_where_the_time_goes(void **state)
 	assert_non_null(finding(o, "verdict"));
 }
 
+static void explain_of_an_f2fs_speaks_of_checkpoints(void **state)
+{
+	_cleanup_(fixture_freep) struct fixture *f = fixture_new(1);
+	_cleanup_json_ struct json_object *o = NULL;
+
+	(void)state;
+	fixture_f2fs(f, 0);
+	fixture_wait(f, 0, FST_F2FS_FSYNC, 100, 50000);
+	fixture_wait(f, 0, FST_F2FS_REQUEST, 100, 40000);
+	fixture_wait(f, 0, FST_F2FS_CHECKPOINT, 50, 30000);
+	fixture_wait(f, 0, FST_F2FS_WRITE, 50, 27000);
+	o = explain(f, "sda1");
+	assert_in_range((unsigned)share(o, "f2fs_request"), 79, 81);
+	assert_in_range((unsigned)share(o, "f2fs_checkpoint_write"), 89, 91);
+	assert_non_null(strstr(finding(o, "fsync"), "80 % of that it waits for a checkpoint"));
+	assert_non_null(strstr(finding(o, "phase"), "is 90 % of a checkpoint: it writes"));
+	assert_null(finding(o, "fast-commit"));
+	assert_null(finding(o, "kernel"));
+	assert_null(at(o, "fast_commit", NULL));
+}
+
 static void explain_says_what_fast_commits_would_act_on(void **state)
 {
 	_cleanup_(fixture_freep) struct fixture *f = loaded(1);
@@ -225,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(explain_says_where_the_time_goes),
+		cmocka_unit_test(explain_of_an_f2fs_speaks_of_checkpoints),
 		cmocka_unit_test(explain_says_what_fast_commits_would_act_on),
 		cmocka_unit_test(explain_doubts_them_where_a_flush_is_shared),
 		cmocka_unit_test(explain_counts_no_commits_of_the_timer),
