@@ -3,6 +3,7 @@
 #   make            build into build/
 #   make deps       install what building and testing need (Debian; NO_DEPS=1 skips it)
 #   make check      every test; SANITIZE=1: unit and host tests under ASan and UBSan
+#   make check-crash  the long form of the power cuts: POINTS=500 KILLS=20, half an hour
 #   make lint       formatting, the dependency rule between stages, shell scripts
 #   make bench      the measurements of docs/measurements.md
 #   make demo       the main job in a throw-away guest
@@ -63,6 +64,7 @@ CLI_SRC    := $(wildcard cli/*.c)
 BPF_SRC    := $(wildcard bpf/*.bpf.c)
 UNIT_SRC   := $(wildcard tests/unit/test-*.c)
 FUZZ_SRC   := $(wildcard tests/fuzz/fuzz-*.c)
+CRASH_SRC  := $(filter-out tests/vm/crash/crash-%,$(wildcard tests/vm/crash/*.c))
 
 # What is compiled in of the above; written only when it changes.
 PATHS      := $(BUILD)/paths.h
@@ -71,11 +73,13 @@ LIB_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(filter-out daemon/main.c,$(DAEMON_SR
 PROGRAMS   := $(BUILD)/fs-tuned $(BUILD)/fstunectl
 UNIT       := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 FUZZ       := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
+CRASH_OBJ  := $(CRASH_SRC:%.c=$(BUILD)/%.o)
+CRASH      := $(BUILD)/tests/vm/crash/crash-load $(BUILD)/tests/vm/crash/crash-check
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all deps unit fuzz check check-unit check-host check-vm check-fuzz lint format bench demo \
-	install clean
+.PHONY: FORCE all deps unit fuzz check check-unit check-host check-vm check-fuzz check-crash crash \
+	lint format bench demo install clean
 
 all: $(PROGRAMS)
 
@@ -124,6 +128,13 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libfs-tuned.a
 $(BUILD)/tests/unit/test-fstunectl: | $(BUILD)/fstunectl
 $(BUILD)/tests/unit/test-cli: $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/fstunectl.c,$(CLI_SRC)))
 
+$(filter $(BUILD)/tests/unit/test-crash-%,$(UNIT)): $(CRASH_OBJ)
+
+# For guests, which have no libraries.
+$(BUILD)/tests/vm/crash/crash-%: $(BUILD)/tests/vm/crash/crash-%.o $(CRASH_OBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -static $^ -o $@
+
 # Fuzz targets: everything once more, instrumented, in an archive of its own.
 FUZZ_FLAGS := -std=gnu17 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_OBJ   := $(patsubst %.c,$(BUILD)/fuzz-obj/%.o,$(filter-out daemon/main.c,$(DAEMON_SRC)) \
@@ -147,6 +158,7 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/fuzz-obj/tests/fuzz/%.o $(BUILD)/fuzz-obj/all.a
 
 unit: $(UNIT)
 fuzz: $(FUZZ)
+crash: $(CRASH)
 
 # --- the rest is in scripts ----------------------------------------------------------------
 
@@ -168,11 +180,17 @@ check-unit: unit
 check-host: all
 	$(Q)prove tests/host/t
 
-check-vm: all
+check-vm: all crash
 	$(Q)prove tests/vm/t
 
 check-fuzz: fuzz
 	$(Q)tests/fuzz/run
+
+# POINTS power cuts and KILLS killed guests; goes on where it was interrupted.
+POINTS ?= 500
+KILLS  ?= 20
+check-crash: crash
+	$(Q)tests/vm/crash-run --patched --points $(POINTS) --kills $(KILLS) --state $(BUILD)/crash
 
 bench:
 	$(Q)tests/bench/run
