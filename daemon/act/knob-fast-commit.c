@@ -10,9 +10,26 @@
 #include "../base/file.h"
 #include "knob-file.h"
 
+/* One of the mount options, as a whole. */
+static bool has_option(const struct device *d, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (const char *o = d->mount_options; o; o = strchr(o, ',')) {
+		o += *o == ',';
+		if (strncmp(o, option, len) == 0 && (!o[len] || o[len] == ','))
+			return true;
+	}
+	return false;
+}
+
 /* Has this file system what the switch acts on? */
 static int check_device(const struct device *d, char *why, size_t why_size)
 {
+	if (has_option(d, "data=journal")) {
+		snprintf(why, why_size, "data=journal knows no fast commits");
+		return -EOPNOTSUPP;
+	}
 	if (d->fast_commit == FEATURE_YES) {
 		if (!d->read_only)
 			return 0;

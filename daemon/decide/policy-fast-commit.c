@@ -82,7 +82,7 @@ static void describe_end(const struct fast_commit_trial *t, char *buf, size_t si
 	static const char *const ends[REASON_MAX] = {
 		[REASON_TRIAL_KEPT] = "better, kept",
 		[REASON_TRIAL_FAILED] = "not better",
-		[REASON_TRIAL_VOID] = "the load changed, which says nothing",
+		[REASON_TRIAL_VOID] = "the load or another knob changed, which says nothing",
 	};
 	char here[96], there[96];
 
