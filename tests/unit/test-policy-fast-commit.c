@@ -239,6 +239,37 @@ static void change_of_another_knob_is_waited_out(void **state)
 	assert_int_equal(s.d.reason, REASON_TRIAL);
 }
 
+/* By the table of all policies: force_copy is that other knob. */
+static void change_of_force_copy_is_another_knobs(void **state)
+{
+	const struct policy_ops *ops = policy_ops(KNOB_FAST_COMMIT);
+	struct policy_state p = { 0 };
+	struct policy_summary summary;
+	struct fast_sim s = fast_sim_new(&twice, false, 1);
+
+	(void)state;
+	fast_run(&s, 60);
+	p.fast_commit = s.p;
+	ops->summarise(&p, &summary);
+	assert_string_equal(summary.state, "trial");
+	assert_int_equal(summary.since_us, s.now);
+	assert_string_equal(summary.note, "");
+
+	s.now += SEC;
+	p.force_copy.changes.last_us = s.now;
+	assert_int_equal(ops->decide(&p, &s.c,
+				     &(struct sample){ .now_us = s.now,
+						       .interval_us = SEC,
+						       .measured = UINT32_MAX },
+				     &s.k, &s.d),
+			 1);
+	assert_int_equal(s.d.reason, REASON_TRIAL_VOID);
+	ops->summarise(&p, &summary);
+	assert_string_equal(summary.state, "watch");
+	assert_int_equal(summary.next_trial_us, s.now + s.c.fast_interval_us);
+	assert_true(*summary.note);
+}
+
 static void blind_policy_ends_its_trial(void **state)
 {
 	struct fast_sim s = fast_sim_new(&twice, false, 1);
@@ -415,6 +446,7 @@ int main(void)
 		cmocka_unit_test(open_loop_with_another_rate_says_nothing),
 		cmocka_unit_test(change_of_another_knob_in_a_trial_ends_it),
 		cmocka_unit_test(change_of_another_knob_is_waited_out),
+		cmocka_unit_test(change_of_force_copy_is_another_knobs),
 		cmocka_unit_test(blind_policy_ends_its_trial),
 		cmocka_unit_test(knob_of_an_administrator_is_left_alone),
 		cmocka_unit_test(knob_that_refuses_is_not_written_to_for_ever),
