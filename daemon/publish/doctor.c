@@ -302,20 +302,14 @@ static bool could_use_fast_commit(const struct view *v, const struct device_view
 	       explain_forced_share(&f) > 0.5;
 }
 
-static void check_fast_commit(struct doc *j, const struct view *v)
+static void check_forced_commits(struct doc *j, const struct view *v)
 {
 	char devices[256] = "";
-	size_t n = 0, len = 0;
 
-	for (size_t i = 0; i < v->n_devices; i++) {
-		if (!could_use_fast_commit(v, &v->devices[i]))
-			continue;
-		n++;
-		if (len + DEVICE_NAME_MAX + 8 < sizeof(devices))
-			len += (size_t)snprintf(devices + len, sizeof(devices) - len, "%s%s",
-						n > 1 ? ", " : "", v->devices[i].device->name);
-	}
-	if (n)
+	for (size_t i = 0; i < v->n_devices; i++)
+		if (could_use_fast_commit(v, &v->devices[i]))
+			name_add(devices, sizeof(devices), v->devices[i].device->name);
+	if (*devices)
 		check(j, "fast commits", NOTE,
 		      "fstunectl explain DEVICE has the figures, the command, and whether this "
 		      "kernel keeps what fast commits promise",
@@ -404,7 +398,7 @@ int status_doctor(const struct view *v, char **ret)
 		check(&j, "devices", NOTE, NULL, "no ext4 or f2fs is mounted");
 	for (enum knob_id id = 0; id < KNOB_MAX; id++)
 		check_knob(&j, v, id);
-	check_fast_commit(&j, v);
+	check_forced_commits(&j, v);
 	check_modules(&j, v);
 	check_fast_commits(&j, v);
 	check_ledger(&j, v);

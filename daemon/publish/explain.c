@@ -34,6 +34,8 @@ static const struct {
 	const char *what; /* where it is large: why */
 } parts[] = {
 	{ FST_FSYNC, FST_FSYNC, NULL },
+	{ FST_FSYNC_FAST, FST_FSYNC, NULL },
+	{ FST_FSYNC_FULL, FST_FSYNC, NULL },
 	{ FST_COMMIT_WAIT, FST_FSYNC, NULL },
 	{ FST_COMMIT, FST_COMMIT, NULL },
 	{ FST_COMMIT_LOCKING, FST_COMMIT,
@@ -74,7 +76,7 @@ void explain_fast_commit(const struct view *v, const struct device_view *dv,
 			 struct explain_fast_commit *ret)
 {
 	const struct device *d = dv->device;
-	struct hist fsync, commit;
+	struct hist fsync, fast, commit;
 	double forced;
 	uint64_t span_us;
 	char path[512];
@@ -84,16 +86,17 @@ void explain_fast_commit(const struct view *v, const struct device_view *dv,
 		 d->name);
 	ret->has_switch = access(path, F_OK) == 0;
 	model_window(dv->model, FST_FSYNC, v->now_us, &fsync, &span_us);
+	model_window(dv->model, FST_FSYNC_FAST, v->now_us, &fast, NULL);
 	model_window(dv->model, FST_COMMIT, v->now_us, &commit, NULL);
-	ret->fsyncs = fsync.count;
+	ret->fsyncs = fsync.count - fast.count;
 	ret->commits = commit.count;
 	if (span_us > 0)
 		ret->fsync_us_per_s = (double)fsync.sum_ns / 1000 * 1e6 / (double)span_us;
 	/* What the timer does not account for, and never more than were asked for. */
 	forced = (double)commit.count -
 		 (double)span_us / (commit_interval_s(d) * (double)USEC_PER_SEC) - 1;
-	if (forced > (double)fsync.count)
-		forced = (double)fsync.count;
+	if (forced > (double)ret->fsyncs)
+		forced = (double)ret->fsyncs;
 	if (forced > 0)
 		ret->forced = forced;
 }
@@ -214,6 +217,21 @@ static const char *prospect(const struct facts *f)
 	       "what an fsync changed";
 }
 
+/* Of the last minute: those that a fast commit served, and the others. */
+static void find_fast_fsyncs(struct facts *f)
+{
+	const struct hist *all = &f->hist[FST_FSYNC], *fast = &f->hist[FST_FSYNC_FAST];
+	struct hist other = { .count = all->count - fast->count,
+			      .sum_ns = all->sum_ns - fast->sum_ns };
+	char mean[TIME_STR_MAX], others[TIME_STR_MAX];
+
+	format_time_us(mean, sizeof(mean), mean_us(fast));
+	format_time_us(others, sizeof(others), mean_us(&other));
+	find(f, "fast-fsync", "fast commits served %.1f %% of fsyncs, in %s%s%s",
+	     100.0 * (double)fast->count / (double)all->count, mean,
+	     other.count ? "; the others took " : "", other.count ? others : "");
+}
+
 static void find_fast_commit(struct facts *f)
 {
 	const struct knob_state *k = &f->dv->knobs[KNOB_FAST_COMMIT];
@@ -228,6 +246,8 @@ static void find_fast_commit(struct facts *f)
 			     : "whether the file system has the feature is not known");
 		return;
 	}
+	if (f->hist[FST_FSYNC_FAST].count > 0)
+		find_fast_fsyncs(f);
 	if (info)
 		find(f, "fast-commit",
 		     "since the mount %llu fsyncs were served by fast commits, %llu fell back "

@@ -10,7 +10,7 @@ struct explain_fast_commit {
 	/* The kernel has the live switch, and with it the fix that keeps fast commits from
 	 * losing files: no kernel as it comes has either. */
 	bool has_switch;
-	uint64_t fsyncs, commits;
+	uint64_t fsyncs, commits; /* without those that fast commits served */
 	double forced; /* commits that fsync asked for, about: those beyond the timer's */
 	double fsync_us_per_s;
 };

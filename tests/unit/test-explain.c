@@ -200,6 +200,7 @@ static void explain_tells_what_they_did_where_they_are_on(void **state)
 	(void)state;
 	f->d[0].device.fast_commit = FEATURE_YES;
 	fixture_fast_commits(f, 0);
+	fixture_wait(f, 0, FST_FSYNC_FAST, 450, 2000);
 	f->d[0].policy.fast_commit.last = (struct fast_commit_trial){
 		.end = REASON_TRIAL_KEPT,
 		.on = true,
@@ -208,6 +209,10 @@ static void explain_tells_what_they_did_where_they_are_on(void **state)
 	};
 	o = explain(f, "sda1");
 	assert_non_null(strstr(finding(o, "fast-commit"), "1412 fsyncs were served by fast"));
+	assert_non_null(
+		strstr(finding(o, "fast-fsync"), "served 75.0 % of fsyncs, in 2.0ms; "));
+	assert_non_null(
+		strstr(finding(o, "forced"), "25 % of 600 commits, 0.2 fsyncs for each"));
 	assert_non_null(
 		strstr(finding(o, "trial"), "with 1 200 fsync/s of 40ms: better, kept"));
 	assert_null(at(o, "fast_commit", "command"));
