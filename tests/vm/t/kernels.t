@@ -17,7 +17,7 @@ for line; do
 	if tests/vm/run --kernel "$line" --stock --with-fstuned --disk 1G,iops=100 --disk 256M \
 		--tool fio --tool bpftrace --tool jq --file docs/kernels.md --file tests/vm/guest/ways.sh --file tests/vm/guest/fast-commits.sh \
 		--file tests/vm/guest/workload-shadow.sh --file tests/vm/guest/shadow-trace.sh \
-		--out "$tmp/$line" --timeout 240 tests/vm/guest/kernels.sh 2>"$tmp/stderr" | sed 's/^/    /'; then
+		--out "$tmp/$line" --timeout 300 tests/vm/guest/kernels.sh 2>"$tmp/stderr" | sed 's/^/    /'; then
 		echo "ok $count - $line"
 	else
 		failed=$((failed + 1))
