@@ -31,9 +31,16 @@ enum {
 	STAT_MAX = 17,
 };
 
+static void totals_free(struct totals *t)
+{
+	for (size_t m = 0; t && m < FST_MEASURE_MAX; m++)
+		free(t->hist[m]);
+	free(t);
+}
+
 void sampler_done(struct sampler *s)
 {
-	free(s->last);
+	totals_free(s->last);
 	free(s->fast_commits);
 	*s = (struct sampler){ 0 };
 }
@@ -256,7 +263,7 @@ static void take_fast_commits(struct sampler *s, struct probe *p, const struct d
 /* --- counters of the probes --- */
 
 /* True if the counters began anew since. */
-static bool went_back(const struct fst_dev_stats *now, const struct fst_dev_stats *before)
+static bool went_back(const struct fst_dev_stats *now, const struct totals *before)
 {
 	bool back = now->transactions < before->transactions ||
 		    now->blocks_logged < before->blocks_logged ||
@@ -264,16 +271,47 @@ static bool went_back(const struct fst_dev_stats *now, const struct fst_dev_stat
 		    now->f2fs.overlapping < before->f2fs.overlapping;
 
 	for (int m = 0; m < FST_MEASURE_MAX; m++)
-		back |= now->hist[m].count < before->hist[m].count;
+		back |= before->hist[m] && now->hist[m].count < before->hist[m]->count;
 	return back;
+}
+
+/* Makes room for all that was counted; what there was stays. */
+static int totals_prepare(struct totals **t, const struct fst_dev_stats *now)
+{
+	if (!*t)
+		*t = calloc(1, sizeof(**t));
+	if (!*t)
+		return -ENOMEM;
+	for (int m = 0; m < FST_MEASURE_MAX; m++) {
+		if (now->hist[m].count == 0 || (*t)->hist[m])
+			continue;
+		(*t)->hist[m] = calloc(1, sizeof(*(*t)->hist[m]));
+		if (!(*t)->hist[m])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void totals_set(struct totals *t, const struct fst_dev_stats *now)
+{
+	memcpy(t->journal, now->journal, sizeof(t->journal));
+	t->transactions = now->transactions;
+	t->blocks_logged = now->blocks_logged;
+	t->handles = now->handles;
+	t->ckpt_transactions = now->ckpt_transactions;
+	t->ckpt_forced = now->ckpt_forced;
+	t->ckpt_written = now->ckpt_written;
+	t->ckpt_dropped = now->ckpt_dropped;
+	t->fast_commit_blocks = now->fast_commit_blocks;
+	t->f2fs = now->f2fs;
+	for (int m = 0; m < FST_MEASURE_MAX; m++)
+		if (t->hist[m])
+			*t->hist[m] = now->hist[m];
 }
 
 static void take_f2fs(const struct fst_f2fs_counters *now,
 		      const struct fst_f2fs_counters *before, struct sample *ret)
 {
-	static const struct fst_f2fs_counters none;
-
-	before = before ?: &none;
 	ret->merged_requests = now->merged_requests - before->merged_requests;
 	ret->overlapping_requests = now->overlapping - before->overlapping;
 	ret->waiting_requests = now->waiting;
@@ -281,8 +319,9 @@ static void take_f2fs(const struct fst_f2fs_counters *now,
 
 static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct sample *ret)
 {
+	static const struct totals nothing;
 	_cleanup_free_ struct fst_dev_stats *now = malloc(sizeof(*now));
-	const struct fst_dev_stats *before = s->last;
+	const struct totals *before;
 	int r;
 
 	if (!now)
@@ -290,18 +329,17 @@ static int take_counters(struct sampler *s, struct probe *p, dev_t dev, struct s
 	r = probe_read(p, dev, now);
 	if (r < 0)
 		return r;
-	if (before && went_back(now, before))
-		before = NULL;
+	r = totals_prepare(&s->last, now);
+	if (r < 0)
+		return r;
+	before = went_back(now, s->last) ? &nothing : s->last;
 	for (int m = 0; m < FST_MEASURE_MAX; m++)
-		ret->active |= hist_diff(&now->hist[m], before ? &before->hist[m] : NULL,
-					 &ret->hist[m]);
-	ret->transactions = now->transactions - (before ? before->transactions : 0);
-	ret->blocks_logged = now->blocks_logged - (before ? before->blocks_logged : 0);
-	ret->fast_commit_blocks =
-		now->fast_commit_blocks - (before ? before->fast_commit_blocks : 0);
-	take_f2fs(&now->f2fs, before ? &before->f2fs : NULL, ret);
-	free(s->last);
-	s->last = TAKE_PTR(now);
+		ret->active |= hist_diff(&now->hist[m], before->hist[m], &ret->hist[m]);
+	ret->transactions = now->transactions - before->transactions;
+	ret->blocks_logged = now->blocks_logged - before->blocks_logged;
+	ret->fast_commit_blocks = now->fast_commit_blocks - before->fast_commit_blocks;
+	take_f2fs(&now->f2fs, &before->f2fs, ret);
+	totals_set(s->last, now);
 	return 0;
 }
 

@@ -64,11 +64,24 @@ struct stat_reading {
 	bool have;
 };
 
+/*
+ * What the probes have counted of a device, as last read: of struct fst_dev_stats what people
+ * want to know, and only those histograms that there are, a device having a third of all.
+ */
+struct totals {
+	char journal[FST_JOURNAL_NAME_LEN];
+	uint64_t transactions, blocks_logged, handles;
+	uint64_t ckpt_transactions, ckpt_forced, ckpt_written, ckpt_dropped;
+	uint64_t fast_commit_blocks;
+	struct fst_f2fs_counters f2fs;
+	struct fst_hist *hist[FST_MEASURE_MAX]; /* NULL: nothing happened yet */
+};
+
 /* What is kept per device between samples; zero-initialise, free with sampler_done(). */
 struct sampler {
 	uint64_t last_us;
 	uint64_t last_activity;
-	struct fst_dev_stats *last; /* NULL until something happened */
+	struct totals *last; /* NULL until something happened */
 	struct stat_reading stat, journal_stat;
 	dev_t journal_dev; /* which that one is of */
 	uint64_t last_copied, last_avoided;

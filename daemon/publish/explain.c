@@ -186,7 +186,7 @@ static void find_device(struct facts *f)
 
 static void find_forced(struct facts *f)
 {
-	const struct fst_dev_stats *t = f->dv->stats;
+	const struct totals *t = f->dv->stats;
 	char bytes[BYTES_STR_MAX], logged[80] = "";
 
 	if (f->fast.commits == 0)

@@ -235,9 +235,9 @@ static void put_histograms(const struct out *o, const struct view *v)
 				continue;
 			for (unsigned p = 0; p < h->n_parts; p++) {
 				const struct fst_hist *hist =
-					&dv->stats->hist[h->part[p].measure];
+					dv->stats->hist[h->part[p].measure];
 
-				if (hist->count)
+				if (hist)
 					put_histogram(o, h, p, dv->device->name, hist);
 			}
 		}
@@ -246,14 +246,14 @@ static void put_histograms(const struct out *o, const struct view *v)
 
 /* --- counters per device --- */
 
-#define FIELD(f) offsetof(struct fst_dev_stats, f)
+#define FIELD(f) offsetof(struct totals, f)
 
 static const struct {
 	const char *name;
 	const char *help;
 	enum fs_kind fs; /* whose devices have it */
 	struct {
-		size_t offset; /* of a __u64 in struct fst_dev_stats */
+		size_t offset; /* of a uint64_t in struct totals */
 		const char *fate;
 	} part[2];
 	unsigned n_parts;

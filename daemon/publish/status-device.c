@@ -65,13 +65,13 @@ static void put_measures(struct doc *j, const struct view *v, const struct devic
 
 	doc_open_object(j, "measures");
 	for (enum fst_measure m = 0; m < FST_MEASURE_MAX; m++) {
-		const struct fst_hist *total = dv->stats ? &dv->stats->hist[m] : NULL;
+		const struct fst_hist *total = dv->stats ? dv->stats->hist[m] : NULL;
 		struct hist window = { 0 };
 		uint64_t span_us = 0;
 
 		if (!idle)
 			model_window(dv->model, m, v->now_us, &window, &span_us);
-		if (window.count == 0 && (!deep || !total || total->count == 0))
+		if (window.count == 0 && (!deep || !total))
 			continue;
 		doc_open_object(j, measure_to_string(m));
 		status_put_window(j, &window, span_us);
@@ -263,7 +263,7 @@ static void put_outliers(struct doc *j, const struct device_view *dv)
  */
 static void put_f2fs(struct doc *j, const struct device_view *dv)
 {
-	const struct fst_dev_stats *s = dv->stats;
+	const struct totals *s = dv->stats;
 
 	if (!s || dv->device->type != DEVICE_F2FS) {
 		doc_null(j, "f2fs");
@@ -279,7 +279,7 @@ static void put_f2fs(struct doc *j, const struct device_view *dv)
 
 static void put_counters(struct doc *j, const struct device_view *dv)
 {
-	const struct fst_dev_stats *s = dv->stats;
+	const struct totals *s = dv->stats;
 
 	if (!s || !dv->device->has_journal) {
 		doc_null(j, "counters");

@@ -29,7 +29,7 @@ struct device_view {
 	const struct policy_config *config; /* effective for this device */
 	const struct knob_state *knobs;     /* KNOB_MAX of them, by id */
 	bool measured;                      /* false: no journal, or more devices than can be */
-	const struct fst_dev_stats *stats;  /* cumulative; NULL: nothing happened yet */
+	const struct totals *stats;         /* NULL: nothing happened yet */
 	const struct fc_info *fast_commits; /* since the mount; NULL: has none */
 	const struct outlier *outliers;     /* newest first */
 	size_t n_outliers;

@@ -22,7 +22,8 @@ struct fixture_device {
 	struct model *model;
 	struct policy_state policy;
 	struct knob_state knobs[KNOB_MAX];
-	struct fst_dev_stats stats;
+	struct totals stats;
+	struct fst_hist hist[FST_MEASURE_MAX]; /* what those of stats are */
 	struct fc_info fast_commits;
 	struct outlier outlier;
 	char verdict_text[160];
@@ -134,12 +135,13 @@ static inline void fixture_wait(struct fixture *f, unsigned i, enum fst_measure 
 		.memory_pressure = -1,
 		.service = { .known = true, .writes = n, .write_us = n * UINT64_C(900) },
 	};
-	struct fst_hist before = d->stats.hist[m];
+	struct fst_hist before = d->hist[m];
 
 	for (unsigned k = 0; k < n; k++)
-		fixture_count(&d->stats.hist[m], us * NSEC_PER_USEC);
+		fixture_count(&d->hist[m], us * NSEC_PER_USEC);
+	d->stats.hist[m] = &d->hist[m];
 	d->stats.transactions += n;
-	hist_diff(&d->stats.hist[m], &before, &s.hist[m]);
+	hist_diff(&d->hist[m], &before, &s.hist[m]);
 	if (model_update(d->model, &s) < 0)
 		abort();
 	f->views[i].stats = &d->stats;
