@@ -24,6 +24,15 @@ static __always_inline void f2fs_seen(struct fst_shared *sh, __u32 dev, const vo
 			sh->f2fs[i].sbi = (__u64)sbi;
 }
 
+/* NULL: not seen, or more of them than are watched. */
+static __always_inline void *f2fs_of(const struct fst_shared *sh, __u32 dev)
+{
+	for (__u32 i = 0; sh && dev && i < FST_F2FS_MAX && i < sh->f2fs_end; i++)
+		if (sh->f2fs[i].dev == dev)
+			return (void *)sh->f2fs[i].sbi;
+	return NULL;
+}
+
 /* --- checkpoint --- */
 
 /* 7.x passes a number where there were words before: user space looks at the BTF. */
@@ -166,10 +175,8 @@ static __always_inline void merge_begin(__u32 dev, __u32 issued, __u32 total)
 }
 
 /* Nothing was issued: nobody was waiting any more. */
-static __always_inline void merge_end(__u32 issued, __u32 total)
+static __always_inline void merge_end(__u32 dev, __u64 start, __u32 issued, __u32 total)
 {
-	__u32 dev = 0;
-	__u64 start = wait_take(FST_F2FS_MERGE, 0, &dev);
 	struct fst_dev_stats *st = start ? stats_of(shared_get(), dev) : NULL;
 
 	if (!st || issued == st->f2fs.issued)
@@ -190,7 +197,39 @@ int BPF_PROG(merge_enter, struct f2fs_sb_info *sbi)
 SEC("fexit/__checkpoint_and_complete_reqs")
 int BPF_PROG(merge_exit, struct f2fs_sb_info *sbi)
 {
-	merge_end(sbi->cprc_info.issued_ckpt.counter, sbi->cprc_info.total_ckpt.counter);
+	__u32 dev = 0;
+	__u64 start = wait_take(FST_F2FS_MERGE, 0, &dev);
+
+	merge_end(dev, start, sbi->cprc_info.issued_ckpt.counter,
+		  sbi->cprc_info.total_ckpt.counter);
+	return 0;
+}
+
+SEC("kprobe/__checkpoint_and_complete_reqs")
+int BPF_KPROBE(merge_kenter, struct f2fs_sb_info *sbi)
+{
+	struct fst_shared *sh = shared_get();
+	__u32 dev = BPF_CORE_READ(sbi, sb, s_dev);
+
+	if (!sh)
+		return 0;
+	f2fs_seen(sh, dev, sbi);
+	merge_begin(dev, BPF_CORE_READ(sbi, cprc_info.issued_ckpt.counter),
+		    BPF_CORE_READ(sbi, cprc_info.total_ckpt.counter));
+	return 0;
+}
+
+/* A return has no arguments: it is the file system that the begin has shown. */
+SEC("kretprobe/__checkpoint_and_complete_reqs")
+int BPF_KPROBE(merge_kexit)
+{
+	__u32 dev = 0;
+	__u64 start = wait_take(FST_F2FS_MERGE, 0, &dev);
+	struct f2fs_sb_info *sbi = f2fs_of(shared_get(), dev);
+
+	if (sbi)
+		merge_end(dev, start, BPF_CORE_READ(sbi, cprc_info.issued_ckpt.counter),
+			  BPF_CORE_READ(sbi, cprc_info.total_ckpt.counter));
 	return 0;
 }
 
