@@ -20,7 +20,7 @@ SEC("tp_btf/ext4_sync_file_exit")
 int BPF_PROG(fsync_exit, struct inode *inode)
 {
 	if (PASSED(inode))
-		fsync_end(FST_FSYNC, inode->i_sb->s_dev);
+		fsync_end_as(FST_FSYNC, inode->i_sb->s_dev);
 	return 0;
 }
 

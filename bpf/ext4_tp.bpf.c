@@ -20,7 +20,7 @@ int fsync_enter(void *ctx)
 SEC("tracepoint/ext4/ext4_sync_file_exit")
 int fsync_exit(void *ctx)
 {
-	fsync_end(FST_FSYNC, classic_field(ctx, CLASSIC_FSYNC_DEV));
+	fsync_end_as(FST_FSYNC, classic_field(ctx, CLASSIC_FSYNC_DEV));
 	return 0;
 }
 
