@@ -63,7 +63,7 @@ journal() {
 # kernel_is_quiet: the kernel has not complained since the last call.
 kernel_is_quiet() {
 	dmesg -c >>/tmp/dmesg.now
-	kernel_said=$(grep -E 'WARNING:|BUG:|Oops|blocked for more than|EXT4-fs (error|warning)|JBD2: |I/O error|general protection|leaking' \
+	kernel_said=$(grep -E 'WARNING:|BUG:|Oops|blocked for more than|EXT4-fs (error|warning)|JBD2: |F2FS-fs .*([Ff]ail|[Cc]annot|error|corrupt|[Ii]nconsisten)|I/O error|general protection|leaking' \
 		/tmp/dmesg.now)
 	cat /tmp/dmesg.now >>/out/dmesg
 	: >/tmp/dmesg.now
