@@ -147,7 +147,7 @@ cd /mnt || exit
 mechanism
 stress
 cd /root || exit
-check 'it can be unmounted' umount /mnt
+check 'it can be unmounted' wait_for 10 umount /mnt
 check 'the file system is clean' f2fs_is_clean
 check 'the kernel had nothing to say' kernel_is_quiet
 done_testing

@@ -58,14 +58,16 @@ syncers() {
 	done
 }
 
-# gone PID...: none of these runs any more; that nobody has waited for it yet does not matter.
+# gone PID...: of none of these a thread runs any more; that nobody has waited for it yet does not
+# matter.
 gone() {
 	for gone_pid; do
-		! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$gone_pid/status" 2>/dev/null || return 1
+		! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$gone_pid"/task/*/status 2>/dev/null ||
+			return 1
 	done
 }
 
-# nobody_waits: no task is in uninterruptible sleep.
+# nobody_waits: no thread is in uninterruptible sleep.
 nobody_waits() {
-	! grep -lE '^State:[[:space:]]+D' /proc/[0-9]*/status 2>/dev/null
+	! grep -lE '^State:[[:space:]]+D' /proc/[0-9]*/task/*/status 2>/dev/null
 }
