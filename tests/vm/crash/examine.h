@@ -12,9 +12,9 @@ struct verdict {
 	int lost;    /* promises that were not kept, or that cannot be looked at */
 	int unclean; /* e2fsck -fn found something, or recovery itself failed */
 	/*
-	 * It found only that counts are wrong. The kernel's replay of a fast commit
+	 * It found only that counts are wrong. A stock kernel's replay of a fast commit
 	 * (ext4_fc_replay_create() in fs/ext4/fast_commit.c) makes directories without counting
-	 * them, their blocks, or their link to the parent; patched kernels leave that as it is.
+	 * them, their blocks, or their link to the parent.
 	 */
 	int miscounted;
 };
