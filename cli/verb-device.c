@@ -95,6 +95,9 @@ static void print_knob(const struct term *t, struct json_object *k)
 	      *original ? ", originally " : "", original,
 	      answer_bool(k, "busy") ? ", a change is in progress" : "",
 	      answer_bool(k, "stuck") ? ", which hangs" : "");
+	if (answer_get(k, "refused"))
+		field(t, COLOUR_NONE, "", "it is not changed here: %s",
+		      answer_str(k, "refused"));
 }
 
 /* " for 3min", or nothing where there is no such time. */

@@ -248,7 +248,7 @@ static void print_note(const struct term *t, enum colour c, const char *note)
 	puts(term_colour(t, COLOUR_NONE));
 }
 
-/* A knob without a column that is not as a mount makes it. */
+/* A knob without a column that is not as a mount makes it, or about to be otherwise. */
 static void print_tuned(const struct verdicts *v, struct json_object *k)
 {
 	const char *by = answer_str(k, "pinned_by"),
@@ -256,11 +256,12 @@ static void print_tuned(const struct verdicts *v, struct json_object *k)
 	_cleanup_free_ char *line = NULL;
 
 	if (answer_is_str(k, "knob", "force_copy") || !answer_bool(k, "supported") ||
-	    !is_tuned(k))
+	    (!is_tuned(k) && !answer_bool(k, "busy")))
 		return;
-	if (asprintf(&line, "%s is %s, %s%s%s%s%s", answer_str(k, "knob"),
+	if (asprintf(&line, "%s is %s, %s%s%s%s%s%s", answer_str(k, "knob"),
 		     answer_str(k, "value"), answer_str(k, "mode"), *by ? ", pinned by " : "",
-		     by, *note ? "; " : "", note) < 0)
+		     by, answer_bool(k, "busy") ? "; a change is in progress" : "",
+		     *note ? "; " : "", note) < 0)
 		line = NULL;
 	if (line)
 		print_note(v->term, COLOUR_NONE, line);

@@ -178,22 +178,32 @@ void manager_drop_waiters(struct manager *m)
 	}
 }
 
-void manager_on_done(const struct device_id *id, const struct decision *d, int r, uid_t uid,
-		     void *userdata)
+static const char *failure_of(int r, const char *detail)
+{
+	if (*detail)
+		return detail;
+	return r == -EBUSY ? "somebody else wrote it meanwhile" : strerror(-r);
+}
+
+void manager_on_done(const struct device_id *id, const struct decision *d, int r,
+		     const char *detail, uid_t uid, void *userdata)
 {
 	struct manager *m = userdata;
 	struct managed *managed = manager_find_id(m, id);
-	char name[DEVICE_NAME_MAX], text[128];
+	char name[DEVICE_NAME_MAX], text[256];
 
 	/* Unmounted meanwhile: it has no name any more. */
 	snprintf(name, sizeof(name), "%u:%u", major(id->dev), minor(id->dev));
 	manager_record(m, managed ? managed->device->name : name, d, r,
 		       d->reason == REASON_ADMINISTRATOR ? (int64_t)uid : -1);
-	snprintf(text, sizeof(text), "%s: %s", knob_ops(d->knob)->name,
-		 r == -EBUSY ? "somebody else wrote it meanwhile" : strerror(-r));
+	snprintf(text, sizeof(text), "%s: %s", knob_ops(d->knob)->name, failure_of(r, detail));
 	answer_waiters(m, id, d->knob, r, text);
 	if (managed && (managed->adopt_again & (1u << d->knob)))
 		manager_adopt(m, managed, d->knob);
+	/* Of its own reconfiguration the kernel tells nobody, and other knobs may depend on it.
+	 */
+	if (r == 0 && knob_ops(d->knob)->reconfigures)
+		(void)manager_mounts_changed(m);
 }
 
 /* May it be changed now? -errno with *error set if not. */
@@ -207,6 +217,10 @@ static int check_change(struct manager *m, struct managed *d, enum knob_id knob,
 	if (!k->supported)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_UNSUPPORTED, "%s: %s: %s",
 					 d->device->name, knob_ops(knob)->name, k->why);
+	if (*k->refused)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_UNSUPPORTED,
+					 "%s: %s is not changed here: %s", d->device->name,
+					 knob_ops(knob)->name, k->refused);
 	if (k->busy)
 		return sd_bus_error_setf(error, FSTUNED_ERROR_BUSY,
 					 "%s: a change of %s is in progress", d->device->name,
@@ -241,6 +255,7 @@ static int cmd_set(const struct device *device, const char *name, const char *va
 	struct managed *d = manager_find_id(m, &device->id);
 	char canonical[KNOB_VALUE_MAX];
 	enum knob_id knob;
+	const char *why;
 	int r;
 
 	if (!d)
@@ -252,6 +267,10 @@ static int cmd_set(const struct device *device, const char *name, const char *va
 		return sd_bus_error_setf(error, FSTUNED_ERROR_BAD_VALUE,
 					 "\"%s\" is no value of %s (%s)", value, name,
 					 knob_ops(knob)->unit);
+	why = policy_forbids(&d->config, knob, canonical);
+	if (why)
+		return sd_bus_error_setf(error, FSTUNED_ERROR_BAD_VALUE, "%s: %s=%s needs %s",
+					 device->name, name, canonical, why);
 	r = check_change(m, d, knob, error);
 	if (r == 0)
 		r = add_waiter(m, &d->device->id, knob, message);
@@ -353,6 +372,12 @@ static int revert_knob(struct manager *m, struct managed *d, enum knob_id knob, 
 		      "reverted with fstunectl", uid, error);
 }
 
+/* One that may only be read, and was never written, is as it was. */
+static bool has_what_to_revert(const struct knob_state *k)
+{
+	return k->supported && (!*k->refused || *k->original);
+}
+
 /* Every knob that there is; the message waits for all of them. */
 static int revert_device(struct manager *m, struct managed *d, uid_t uid,
 			 sd_bus_message *message, sd_bus_error *error)
@@ -361,7 +386,7 @@ static int revert_device(struct manager *m, struct managed *d, uid_t uid,
 	int r = 0;
 
 	for (enum knob_id knob = 0; knob < KNOB_MAX && r == 0; knob++) {
-		if (!d->knobs[knob].supported)
+		if (!has_what_to_revert(&d->knobs[knob]))
 			continue;
 		r = check_change(m, d, knob, error);
 		if (r == 0)

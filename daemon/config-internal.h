@@ -28,6 +28,8 @@ enum config_type {
 	CONFIG_MODE,      /* bool observe_only: "auto", "observe" */
 	CONFIG_LOG_LEVEL, /* int, syslog level */
 	CONFIG_SWITCH,    /* struct knob_setting of a switch: "auto", "observe", "0", "1" */
+	CONFIG_IOPRIO,    /* the same of an I/O priority: "be,0" to "be,7", "rt,0" to "rt,7" */
+	CONFIG_BOOL,      /* bool: "yes", "no" */
 };
 
 struct config_key {

@@ -45,6 +45,9 @@ const struct config_key config_keys[] = {
 	POLICY("FastCommitTrialInterval", CONFIG_TIME, fast_interval_us, SEC, 30 * DAY),
 	POLICY("FastCommitTrialIntervalMax", CONFIG_TIME, fast_interval_max_us, SEC, 365 * DAY),
 	POLICY("FastCommitGain", CONFIG_SHARE, fast_gain, 0, 100),
+	POLICY("CheckpointMerge", CONFIG_SWITCH, knob[KNOB_CHECKPOINT_MERGE], 0, 0),
+	POLICY("CkptThreadIoprio", CONFIG_IOPRIO, knob[KNOB_CKPT_THREAD_IOPRIO], 0, 0),
+	POLICY("RealTimeIoprio", CONFIG_BOOL, real_time_ioprio, 0, 0),
 	POLICY("ChangeInterval", CONFIG_TIME, change_interval_us, 0, DAY),
 	POLICY("ChangesMax", CONFIG_UNSIGNED, changes_max, 1, CHANGES_KEPT),
 	POLICY("ChangesWindow", CONFIG_TIME, changes_window_us, SEC, 30 * DAY),
@@ -187,16 +190,46 @@ static int parse_log_level(int *to, const char *value, char *why, size_t why_siz
 	return 0;
 }
 
-static int parse_switch(struct knob_setting *to, const char *value, char *why, size_t why_size)
+/* "auto", "observe", or else a value to be pinned, which is looked at if `valid`. */
+static int parse_setting(struct knob_setting *to, const char *value, bool valid)
 {
 	if (strcmp(value, "auto") == 0 || strcmp(value, "observe") == 0) {
 		*to = (struct knob_setting){ .mode = *value == 'a' ? KNOB_AUTO : KNOB_OBSERVE };
-	} else if (strcmp(value, "0") == 0 || strcmp(value, "1") == 0) {
-		*to = (struct knob_setting){ .mode = KNOB_MANUAL, .value = { *value } };
-	} else {
-		snprintf(why, why_size, "auto, observe, 0 or 1");
+		return 0;
+	}
+	if (!valid)
+		return -EINVAL;
+	*to = (struct knob_setting){ .mode = KNOB_MANUAL };
+	snprintf(to->value, sizeof(to->value), "%s", value);
+	return 0;
+}
+
+static int parse_switch(struct knob_setting *to, const char *value, char *why, size_t why_size)
+{
+	bool valid = strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+
+	snprintf(why, why_size, "auto, observe, 0 or 1");
+	return parse_setting(to, value, valid);
+}
+
+static int parse_ioprio(struct knob_setting *to, const char *value, char *why, size_t why_size)
+{
+	bool valid = (strncmp(value, "be,", 3) == 0 || strncmp(value, "rt,", 3) == 0) &&
+		     value[3] >= '0' && value[3] <= '7' && !value[4];
+
+	snprintf(why, why_size, "auto, observe, be,0 to be,7 or rt,0 to rt,7");
+	return parse_setting(to, value, valid);
+}
+
+static int parse_bool(bool *to, const char *value, char *why, size_t why_size)
+{
+	bool yes = strcmp(value, "yes") == 0;
+
+	if (!yes && strcmp(value, "no") != 0) {
+		snprintf(why, why_size, "yes or no");
 		return -EINVAL;
 	}
+	*to = yes;
 	return 0;
 }
 
@@ -222,6 +255,10 @@ int config_key_parse(const struct config_key *k, void *base, const char *value, 
 		return parse_log_level(f, value, why, why_size);
 	case CONFIG_SWITCH:
 		return parse_switch(f, value, why, why_size);
+	case CONFIG_IOPRIO:
+		return parse_ioprio(f, value, why, why_size);
+	case CONFIG_BOOL:
+		return parse_bool(f, value, why, why_size);
 	}
 	return -EINVAL;
 }
@@ -254,7 +291,11 @@ char *config_key_format(const struct config_key *k, const void *base, char *buf,
 	case CONFIG_LOG_LEVEL:
 		snprintf(buf, size, "%s", log_level_to_string(*(const int *)f));
 		break;
+	case CONFIG_BOOL:
+		snprintf(buf, size, "%s", *(const bool *)f ? "yes" : "no");
+		break;
 	case CONFIG_SWITCH:
+	case CONFIG_IOPRIO:
 		snprintf(buf, size, "%s",
 			 knob->mode == KNOB_MANUAL ? knob->value
 						   : knob_mode_to_string(knob->mode));
@@ -274,6 +315,8 @@ void config_key_copy(const struct config_key *k, void *to, const void *from)
 		[CONFIG_MODE] = sizeof(bool),
 		[CONFIG_LOG_LEVEL] = sizeof(int),
 		[CONFIG_SWITCH] = sizeof(struct knob_setting),
+		[CONFIG_IOPRIO] = sizeof(struct knob_setting),
+		[CONFIG_BOOL] = sizeof(bool),
 	};
 
 	memcpy(field(k, to), const_field(k, from), sizes[k->type]);

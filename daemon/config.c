@@ -201,6 +201,40 @@ static int load_dropins(struct config *c, const char *const *dirs, size_t n_dirs
 	return 0;
 }
 
+/* What a section sets goes over what there is. */
+static void overlay(struct policy_config *to, const struct config *c,
+		    const struct config_device *section)
+{
+	for (size_t k = 0; k < config_n_keys; k++) {
+		if (section->set & UINT64_C(1) << k)
+			config_key_copy(&config_keys[k], to, &section->policy);
+		else if (section->reset & UINT64_C(1) << k)
+			config_key_copy(&config_keys[k], to, &c->policy);
+	}
+}
+
+/* A pinned value that another setting forbids is only advised. True: there was one. */
+static bool drop_forbidden(struct policy_config *p)
+{
+	bool any = false;
+
+	for (enum knob_id id = 0; id < KNOB_MAX; id++) {
+		if (p->knob[id].mode != KNOB_MANUAL ||
+		    !policy_forbids(p, id, p->knob[id].value))
+			continue;
+		p->knob[id] = (struct knob_setting){ .mode = KNOB_OBSERVE };
+		any = true;
+	}
+	return any;
+}
+
+static void warn_forbidden(struct config *c, const char *section)
+{
+	c->warnings++;
+	log_warning("[%s]: CkptThreadIoprio=rt,... needs RealTimeIoprio=yes; using observe",
+		    section);
+}
+
 /* Values that are right alone and wrong together. */
 static void check(struct config *c)
 {
@@ -222,6 +256,15 @@ static void check(struct config *c)
 		log_warning("FastCommitTrialIntervalMax= is shorter than "
 			    "FastCommitTrialInterval=; using that");
 		p->fast_interval_max_us = p->fast_interval_us;
+	}
+	if (drop_forbidden(p))
+		warn_forbidden(c, "Policy");
+	for (size_t i = 0; i < c->n_devices; i++) {
+		struct policy_config whole = *p;
+
+		overlay(&whole, c, &c->devices[i]);
+		if (drop_forbidden(&whole))
+			warn_forbidden(c, c->devices[i].pattern);
 	}
 }
 
@@ -303,15 +346,10 @@ void config_for_device(const struct config *c, const struct device *d,
 	for (size_t i = 0; i < c->n_devices; i++) {
 		const struct config_device *section = &c->devices[i];
 
-		if (!config_device_matches(section->pattern, d))
-			continue;
-		for (size_t k = 0; k < config_n_keys; k++) {
-			if (section->set & UINT64_C(1) << k)
-				config_key_copy(&config_keys[k], ret, &section->policy);
-			else if (section->reset & UINT64_C(1) << k)
-				config_key_copy(&config_keys[k], ret, &c->policy);
-		}
+		if (config_device_matches(section->pattern, d))
+			overlay(ret, c, section);
 	}
+	(void)drop_forbidden(ret);
 	if (ret->trial_interval_max_us < ret->trial_interval_us)
 		ret->trial_interval_max_us = ret->trial_interval_us;
 	if (ret->fast_interval_max_us < ret->fast_interval_us)

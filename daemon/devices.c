@@ -72,7 +72,7 @@ static void apply_configured(struct manager *m, struct managed *d, enum knob_id 
 	enum knob_mode mode = configured(m, d, id);
 	const char *to = d->config.knob[id].value;
 
-	if (!k->supported || k->busy)
+	if (!k->supported || *k->refused || k->busy)
 		return;
 	if (mode == KNOB_MANUAL && k->mode == KNOB_MANUAL &&
 	    strcmp(k->pinned_by, PINNED_BY_CONFIGURATION) == 0) {

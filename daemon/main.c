@@ -4,6 +4,7 @@
 #include "act/actuator.h"
 #include "act/runtime-dir.h"
 #include "base/log.h"
+#include "going-down.h"
 #include "manager.h"
 #include "publish/interface.h"
 
@@ -117,7 +118,7 @@ static int restore(const struct manager_options *o)
 	lock = runtime_dir_lock(o->runtime_dir);
 	if (lock == -EBUSY)
 		return lock;
-	return actuator_restore_all(o->runtime_dir, o->sysroot, true);
+	return actuator_restore_all(o->runtime_dir, o->sysroot, system_is_going_down);
 }
 
 int main(int argc, char **argv)

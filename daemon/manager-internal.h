@@ -84,6 +84,10 @@ struct manager {
 /* Reads the configuration anew; on -errno the former one holds. */
 int manager_reload(struct manager *m);
 
+/* A mount, an unmount, a change of options: the device list is read anew, soon and again later.
+ */
+int manager_mounts_changed(struct manager *m);
+
 /* Keeps the pause over a restart. */
 void manager_store_pause(struct manager *m);
 
@@ -139,8 +143,8 @@ void manager_note(struct manager *m, const char *device, const struct decision *
 extern const struct bus_ops manager_bus_ops;
 
 /* A change has ended: answers who waited for it. */
-void manager_on_done(const struct device_id *id, const struct decision *d, int r, uid_t uid,
-		     void *userdata);
+void manager_on_done(const struct device_id *id, const struct decision *d, int r,
+		     const char *detail, uid_t uid, void *userdata);
 void manager_drop_waiters(struct manager *m);
 
 #endif

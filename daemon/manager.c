@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include "act/runtime-dir.h"
 #include "base/file.h"
+#include "going-down.h"
 #include "manager-internal.h"
 
 static int on_tick(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
@@ -49,14 +50,17 @@ static int on_refresh(sd_event_source *s _unused_, uint64_t usec _unused_, void 
 	return m->refresh_step < ELEMENTSOF(refresh_steps_us) ? schedule_refresh(m) : 0;
 }
 
-static int on_mountinfo(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
-			void *userdata)
+int manager_mounts_changed(struct manager *m)
 {
-	struct manager *m = userdata;
-
 	m->mounts_us = now_monotonic_us();
 	m->refresh_step = 0;
 	return schedule_refresh(m);
+}
+
+static int on_mountinfo(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+			void *userdata)
+{
+	return manager_mounts_changed(userdata);
 }
 
 static int on_identify(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
@@ -296,7 +300,8 @@ int manager_run(struct manager *m)
 	if (!m->options.keep_on_exit) {
 		manager_forget_devices(m);
 		actuator_free(TAKE_PTR(m->actuator));
-		q = actuator_restore_all(m->options.runtime_dir, m->options.sysroot, false);
+		q = actuator_restore_all(m->options.runtime_dir, m->options.sysroot,
+					 system_is_going_down);
 	}
 	return r < 0 ? r : q < 0 ? q : 0;
 }

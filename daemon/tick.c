@@ -21,7 +21,7 @@ static struct knob_view view_of_knob(const struct manager *m, const struct knob_
 	};
 
 	memcpy(v.value, k->value, sizeof(v.value));
-	if (v.mode == KNOB_AUTO && manager_observe_only(m))
+	if (v.mode == KNOB_AUTO && (*k->refused || manager_observe_only(m)))
 		v.mode = KNOB_OBSERVE;
 	if (paused)
 		v.mode = KNOB_MANUAL;

@@ -72,7 +72,9 @@ _fstunectl()
 			mapfile -t COMPREPLY < <(compgen -W "$(fstunectl list 2>/dev/null)" -- "$cur")
 		fi
 		;;
-	get:1 | set:1 | auto:1) mapfile -t COMPREPLY < <(compgen -W 'force_copy fast_commit' -- "$cur") ;;
+	get:1 | set:1 | auto:1)
+		mapfile -t COMPREPLY < <(compgen -W 'force_copy fast_commit checkpoint_merge ckpt_thread_ioprio' -- "$cur")
+		;;
 	set:2) mapfile -t COMPREPLY < <(compgen -W '0 1' -- "$cur") ;;
 	esac
 }

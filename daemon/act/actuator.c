@@ -161,9 +161,18 @@ static bool look(struct actuator *a, const struct device *d, struct knob_state *
 	int r;
 
 	k->supported = false;
-	*k->why = *k->path = *k->value = '\0';
-	if (ops->probe(d, a->sysroot, k->path, sizeof(k->path), k->why, sizeof(k->why)) < 0)
+	*k->why = *k->refused = *k->path = *k->value = '\0';
+	if (!knob_concerns(k->id, d)) {
+		snprintf(k->why, sizeof(k->why), "not a knob of %s", d->fstype);
 		return false;
+	}
+	r = ops->probe(d, a->sysroot, k->path, sizeof(k->path), k->why, sizeof(k->why));
+	if (r < 0)
+		return false;
+	if (r > 0) {
+		memcpy(k->refused, k->why, sizeof(k->refused));
+		*k->why = '\0';
+	}
 	r = ops->read(k->path, k->value);
 	if (r < 0) {
 		*k->value = '\0';
@@ -240,7 +249,7 @@ static void adopt_unclaimed(struct knob_state *k, const struct knob_state *befor
 	if (has_pin(before)) {
 		k->mode = KNOB_MANUAL;
 		memcpy(k->pinned_by, before->pinned_by, sizeof(k->pinned_by));
-	} else if (k->mode == KNOB_AUTO && set) {
+	} else if (k->mode == KNOB_AUTO && set && !knob_ops(k->id)->any_at_mount) {
 		k->mode = KNOB_MANUAL;
 		snprintf(k->pinned_by, sizeof(k->pinned_by), "%s", PINNED_BY_FOREIGN);
 	}
@@ -319,9 +328,10 @@ int actuator_check(struct actuator *a, const struct device *d, struct knob_state
 
 	if (k->busy)
 		return 0;
-	r = k->supported ? knob_ops(k->id)->read(k->path, value) : -ENOENT;
+	r = k->supported && !*k->refused ? knob_ops(k->id)->read(k->path, value) : -ENOENT;
 	if (r < 0) {
-		/* It may have gone, come, or moved with its module. */
+		/* It may have gone, come, or moved with its module; what forbids it may have
+		 * gone. */
 		r = actuator_adopt(a, d, k->configured, k);
 		return r < 0 ? r : 0;
 	}

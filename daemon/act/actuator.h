@@ -16,7 +16,8 @@
 struct knob_state {
 	enum knob_id id;
 	bool supported;
-	char why[160]; /* why not supported */
+	char why[160];     /* why not supported */
+	char refused[160]; /* why it may only be read; "" if it may be written */
 	char path[256];
 	char value[KNOB_VALUE_MAX]; /* last read */
 	enum knob_mode mode;
@@ -30,10 +31,13 @@ struct knob_state {
 
 struct actuator;
 
-/* How a change ended: called on the loop. `r` is 0 or -errno (-EBUSY: somebody else wrote
- * between; -EIO: reads back differently; -ETIMEDOUT is not an end: only marks stuck). */
+/*
+ * How a change ended: called on the loop. `r` is 0 or -errno (-EBUSY: somebody else wrote
+ * between; -EIO: reads back differently; -ETIMEDOUT is not an end: only marks stuck). `detail`
+ * is what more the knob has to say of a failure, or "".
+ */
 typedef void (*actuator_done_cb)(const struct device_id *id, const struct decision *d, int r,
-				 uid_t uid, void *userdata);
+				 const char *detail, uid_t uid, void *userdata);
 
 int actuator_new(struct actuator **ret, sd_event *event, const char *runtime_dir,
 		 const char *sysroot, actuator_done_cb done, void *userdata);
@@ -74,7 +78,8 @@ int actuator_check(struct actuator *a, const struct device *d, struct knob_state
 /*
  * Begins to carry out d. `pin` marks it as the administrator's (uid for the record).
  * 0: begun (k->busy) or nothing to write (done is called at once); -EBUSY: one is in
- * progress; -errno: the ledger could not be written, nothing was touched.
+ * progress; -EOPNOTSUPP: there is no such knob, or it may only be read; -errno: the ledger
+ * could not be written, nothing was touched.
  */
 #define ACTUATOR_DEADLINE_US (5 * USEC_PER_SEC) /* a write to /proc takes microseconds */
 int actuator_apply(struct actuator *a, const struct device *dev, struct knob_state *k,
@@ -87,8 +92,10 @@ int actuator_pin(struct actuator *a, const struct device *dev, struct knob_state
 /*
  * Gives back what is still ours, from the ledger alone (fs-tuned --restore, and SIGTERM in the
  * foreground). Idempotent. Logs each. Returns how many knobs were written, or -errno.
- * `shutting_down`: reconfigure nothing.
+ * `going_down` is asked before a file system is reconfigured, which is left undone if it says
+ * yes; NULL: it is not.
  */
-int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shutting_down);
+int actuator_restore_all(const char *runtime_dir, const char *sysroot,
+			 bool (*going_down)(void));
 
 #endif

@@ -17,6 +17,7 @@ struct job {
 	char to[KNOB_VALUE_MAX];
 	char found[KNOB_VALUE_MAX]; /* last read; "" if it could not be */
 	bool wrote;                 /* tried to */
+	char detail[160];           /* of a failure, beyond its errno; "" */
 };
 
 static int job_read(struct job *j)
@@ -39,7 +40,7 @@ static int job_run(void *arg)
 	if (strcmp(j->found, j->from) != 0)
 		return -EBUSY;
 	j->wrote = true;
-	r = j->ops->write(j->path, j->to);
+	r = knob_write(j->ops, j->path, j->to, j->detail, sizeof(j->detail));
 	q = job_read(j);
 	if (r < 0 || q < 0)
 		return r < 0 ? r : q;
@@ -95,13 +96,16 @@ static void end_vanished(struct change *c)
 static int end(struct change *c, const struct job *j, int r)
 {
 	const struct ledger_entry *base = c->had_before ? &c->before : &c->intent;
+	bool done;
 
 	if (c->k)
 		c->k->busy = c->k->stuck = false;
 	/* It counts what is there, not what a write says of itself. */
-	if (j->wrote && strcmp(j->found, j->to) == 0)
+	done = j->wrote && strcmp(j->found, j->to) == 0;
+	/* -EUCLEAN: and more than was asked for has changed with it. */
+	if (done && r != -EUCLEAN)
 		r = 0;
-	if (r == 0)
+	if (done)
 		end_done(c);
 	else if (r == -ENOENT || r == -ENODEV)
 		end_vanished(c);
@@ -130,6 +134,18 @@ static void unlink_change(struct change *c)
 	*p = c->next;
 }
 
+/* In the log, and so that the history has the knob's own words for a failure. */
+static void tell(struct change *c, const struct job *j, int r)
+{
+	char why[DECISION_WHY_MAX];
+
+	if (r < 0 && *j->detail) {
+		memcpy(why, c->decision.why, sizeof(why));
+		snprintf(c->decision.why, sizeof(c->decision.why), "%s; %.90s", j->detail, why);
+	}
+	change_log(c->intent.device, &c->decision, r);
+}
+
 static void on_end(void *arg, int r, void *userdata)
 {
 	_cleanup_(change_freep) struct change *c = userdata;
@@ -137,8 +153,9 @@ static void on_end(void *arg, int r, void *userdata)
 
 	unlink_change(c);
 	r = end(c, arg, r);
-	change_log(c->intent.device, &c->decision, r);
-	a->done(&c->intent.id, &c->decision, r, c->uid, a->userdata);
+	tell(c, arg, r);
+	a->done(&c->intent.id, &c->decision, r, ((struct job *)arg)->detail, c->uid,
+		a->userdata);
 }
 
 static void on_late(void *userdata)
@@ -163,7 +180,7 @@ void change_abandon(struct change *c, uint64_t until_us)
 		return;
 	}
 	r = end(mine, worker_arg(mine->worker), r);
-	change_log(mine->intent.device, &mine->decision, r);
+	tell(mine, worker_arg(mine->worker), r);
 }
 
 /* --- its begin --- */
@@ -239,7 +256,7 @@ int actuator_apply(struct actuator *a, const struct device *dev, struct knob_sta
 	char by[sizeof(k->pinned_by)] = "";
 	int r;
 
-	if (!k->supported)
+	if (!k->supported || *k->refused)
 		return -EOPNOTSUPP;
 	if (k->busy)
 		return -EBUSY;
@@ -254,6 +271,6 @@ int actuator_apply(struct actuator *a, const struct device *dev, struct knob_sta
 	if (r < 0)
 		return r;
 	change_log(dev->name, d, 0);
-	a->done(&dev->id, d, 0, uid, a->userdata);
+	a->done(&dev->id, d, 0, "", uid, a->userdata);
 	return 0;
 }

@@ -78,6 +78,7 @@ const struct knob_ops knob_fast_commit = {
 	.name = "fast_commit",
 	.unit = "0|1",
 	.initial = "1",
+	.types = 1u << DEVICE_EXT4,
 	.place = "/sys/fs/ext4/",
 	.probe = probe,
 	.read = knob_file_read,

@@ -47,6 +47,7 @@ const struct knob_ops knob_force_copy = {
 	.name = "force_copy",
 	.unit = "0|1",
 	.initial = "0",
+	.types = 1u << DEVICE_EXT4 | 1u << DEVICE_JBD2,
 	.probe = probe,
 	.place = "/proc/fs/",
 	.read = knob_file_read,

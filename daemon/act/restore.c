@@ -63,30 +63,37 @@ static void note_intent(struct ledger *l, const struct ledger_entry *e, const ch
  */
 #define RESTORE_DEADLINE_US (2 * USEC_PER_SEC)
 
+/* A reconfiguration may wait for a checkpoint, which on a slow disk takes seconds. */
+#define RECONFIGURE_DEADLINE_US (5 * USEC_PER_SEC)
+
 struct setting {
 	const struct knob_ops *ops;
 	char path[sizeof(((struct ledger_entry *)NULL)->path)];
 	char value[KNOB_VALUE_MAX];
+	char detail[160]; /* of a failure, beyond its errno; "" */
 };
 
 /* In the worker: writes and reads back. */
 static int set_knob(void *arg)
 {
-	const struct setting *s = arg;
+	struct setting *s = arg;
 	char now[KNOB_VALUE_MAX];
-	int r = s->ops->write(s->path, s->value);
+	int r = knob_write(s->ops, s->path, s->value, s->detail, sizeof(s->detail));
 
 	if (r == 0)
 		r = s->ops->read(s->path, now);
 	return r == 0 && strcmp(now, s->value) != 0 ? -EIO : r;
 }
 
-/* -ETIMEDOUT: it has not returned, and may yet be done. */
-static int set_within_deadline(const struct ledger_entry *e)
+/* -ETIMEDOUT: it has not returned, and may yet be done. The knob's own words go before `why`.
+ */
+static int set_within_deadline(const struct ledger_entry *e, char *why, size_t why_size)
 {
 	static const struct worker_ops ops = { .run = set_knob, .deadline_us = USEC_INFINITY };
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(worker_freep) struct worker *w = NULL;
+	uint64_t deadline_us =
+		knob_ops(e->knob)->reconfigures ? RECONFIGURE_DEADLINE_US : RESTORE_DEADLINE_US;
 	struct setting *s = calloc(1, sizeof(*s));
 	int r, result;
 
@@ -103,7 +110,12 @@ static int set_within_deadline(const struct ledger_entry *e)
 	r = worker_start(&w, event, &ops, s, NULL);
 	if (r < 0)
 		return r;
-	return worker_wait(w, RESTORE_DEADLINE_US, &result) ? result : -ETIMEDOUT;
+	if (!worker_wait(w, deadline_us, &result))
+		return -ETIMEDOUT;
+	s = worker_arg(w);
+	if (result < 0 && *s->detail)
+		snprintf(why, why_size, "%s", s->detail);
+	return result;
 }
 
 /* 1 written, 0 nothing to write, -errno. */
@@ -118,19 +130,35 @@ static int give_back(struct ledger *l, const struct ledger_entry *e, const char 
 	memcpy(d.to, e->original, sizeof(d.to));
 	snprintf(d.why, sizeof(d.why), "given back as it was found");
 	note_intent(l, e, value);
-	r = set_within_deadline(e);
+	r = set_within_deadline(e, d.why, sizeof(d.why));
 	change_log(e->device, &d, r);
 	return r < 0 ? r : 1;
 }
 
+struct restoring {
+	struct ledger *ledger;
+	const char *sysroot;
+	bool (*going_down)(void);
+};
+
+/* A mount option goes with the mount; to reconfigure what is about to be unmounted only delays.
+ */
+static bool is_left_to_shutdown(const struct restoring *s, const struct ledger_entry *e)
+{
+	if (!knob_ops(e->knob)->reconfigures || !s->going_down || !s->going_down())
+		return false;
+	log_info("%s: %s is left as it is: the system is going down", e->device,
+		 knob_ops(e->knob)->name);
+	return true;
+}
+
 /* *ret_keep: the entry stays. Returns 1 if the knob was written, 0 if not, -errno. */
-static int restore(struct ledger *l, const struct ledger_entry *e, const char *sysroot,
-		   bool *ret_keep)
+static int restore(const struct restoring *s, const struct ledger_entry *e, bool *ret_keep)
 {
 	char value[KNOB_VALUE_MAX];
 	int r;
 
-	r = is_there(e, sysroot);
+	r = is_there(e, s->sysroot);
 	*ret_keep = r < 0;
 	if (r <= 0)
 		return r;
@@ -144,7 +172,10 @@ static int restore(struct ledger *l, const struct ledger_entry *e, const char *s
 	}
 	switch (ledger_claim(e, value)) {
 	case CLAIM_OURS:
-		r = give_back(l, e, value);
+		*ret_keep = is_left_to_shutdown(s, e);
+		if (*ret_keep)
+			return 0;
+		r = give_back(s->ledger, e, value);
 		*ret_keep = r < 0;
 		return r;
 	case CLAIM_PINNED:
@@ -160,8 +191,9 @@ static int restore(struct ledger *l, const struct ledger_entry *e, const char *s
 	return 0;
 }
 
-static int restore_entries(struct ledger *l, const char *sysroot)
+static int restore_entries(const struct restoring *s)
 {
+	struct ledger *l = s->ledger;
 	_cleanup_free_ struct ledger_entry *entries = calloc(l->n + 1, sizeof(*entries));
 	size_t n = l->n;
 	int written = 0, error = 0;
@@ -173,7 +205,7 @@ static int restore_entries(struct ledger *l, const char *sysroot)
 		memcpy(entries, l->entries, n * sizeof(*entries));
 	for (size_t i = 0; i < n; i++) {
 		bool keep;
-		int r = restore(l, &entries[i], sysroot, &keep);
+		int r = restore(s, &entries[i], &keep);
 
 		if (r < 0 && error == 0)
 			error = r;
@@ -193,15 +225,12 @@ static void remove_empty(const struct ledger *l)
 		log_debug_errno(errno, "%s: %m", l->path);
 }
 
-int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shutting_down)
+int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool (*going_down)(void))
 {
 	_cleanup_free_ char *root = NULL;
 	_cleanup_(ledger_close) struct ledger ledger = { 0 };
 	int r;
 
-	/* None of today's knobs is a reconfiguration: a write to /proc or /sys is right at any
-	 * time. */
-	(void)shutting_down;
 	r = sysroot_resolve(sysroot, &root);
 	if (r < 0)
 		return log_error_errno(r, "%s: %m", sysroot);
@@ -215,7 +244,7 @@ int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool shut
 	if (r < 0)
 		return log_error_errno(r, "Cannot read %s: %m",
 				       ledger.path ? ledger.path : runtime_dir);
-	r = restore_entries(&ledger, root);
+	r = restore_entries(&(struct restoring){ &ledger, root, going_down });
 	remove_empty(&ledger);
 	return r;
 }

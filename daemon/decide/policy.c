@@ -7,6 +7,11 @@
 const struct policy_config policy_config_default = {
 	.knob[KNOB_FORCE_COPY] = { .mode = KNOB_AUTO },
 	.knob[KNOB_FAST_COMMIT] = { .mode = KNOB_AUTO },
+	/* Where it is off, somebody has said so to mount(8): since Linux 5.13 it is on else. */
+	.knob[KNOB_CHECKPOINT_MERGE] = { .mode = KNOB_OBSERVE },
+	.knob[KNOB_CKPT_THREAD_IOPRIO] = { .mode = KNOB_AUTO },
+	/* A thread that nothing gets past may starve a whole device. */
+	.real_time_ioprio = false,
 	/* 1 % of one task's time: under it nobody notices, and copying would cost for nothing.
 	 */
 	.stall_us_per_s = 10 * USEC_PER_MSEC,
@@ -175,6 +180,33 @@ static void summarise_fast_commit(const struct policy_state *p, struct policy_su
 	policy_fast_commit_note(f, ret->note, sizeof(ret->note));
 }
 
+/* Knobs that are only turned when asked for. */
+static int decide_nothing(struct policy_state *p _unused_,
+			  const struct policy_config *c _unused_,
+			  const struct sample *s _unused_, const struct knob_view *k _unused_,
+			  struct decision *ret _unused_)
+{
+	return 0;
+}
+
+static void adopt_nothing(struct policy_state *p _unused_,
+			  const struct policy_config *c _unused_, uint64_t now_us _unused_)
+{
+}
+
+static void summarise_nothing(const struct policy_state *p _unused_, struct policy_summary *ret)
+{
+	*ret = (struct policy_summary){ .state = "none" };
+}
+
+const char *policy_forbids(const struct policy_config *c, enum knob_id id, const char *value)
+{
+	return id == KNOB_CKPT_THREAD_IOPRIO && strncmp(value, "rt,", 3) == 0 &&
+			       !c->real_time_ioprio
+		       ? "RealTimeIoprio=yes"
+		       : NULL;
+}
+
 const struct policy_ops *policy_ops(enum knob_id id)
 {
 	static const struct policy_ops table[KNOB_MAX] = {
@@ -182,6 +214,9 @@ const struct policy_ops *policy_ops(enum knob_id id)
 				      summarise_force_copy },
 		[KNOB_FAST_COMMIT] = { decide_fast_commit, adopt_fast_commit,
 				       summarise_fast_commit },
+		[KNOB_CHECKPOINT_MERGE] = { decide_nothing, adopt_nothing, summarise_nothing },
+		[KNOB_CKPT_THREAD_IOPRIO] = { decide_nothing, adopt_nothing,
+					      summarise_nothing },
 	};
 
 	return &table[id];

@@ -14,6 +14,8 @@
 enum knob_id {
 	KNOB_FORCE_COPY,
 	KNOB_FAST_COMMIT,
+	KNOB_CHECKPOINT_MERGE,
+	KNOB_CKPT_THREAD_IOPRIO,
 	KNOB_MAX,
 };
 
@@ -45,6 +47,7 @@ struct knob_setting {
 
 struct policy_config {
 	struct knob_setting knob[KNOB_MAX];
+	bool real_time_ioprio;    /* RealTimeIoprio: may CkptThreadIoprio be real time? */
 	uint64_t stall_us_per_s;  /* ForceCopyStall: waiting per second of time that is too much
 				   */
 	uint64_t stall_window_us; /* ForceCopyWindow: over which that is taken */
@@ -267,6 +270,9 @@ struct policy_ops {
 	void (*adopt)(struct policy_state *p, const struct policy_config *c, uint64_t now_us);
 	void (*summarise)(const struct policy_state *p, struct policy_summary *ret);
 };
+
+/* NULL: the value may be asked for. Else the setting that it would need. */
+const char *policy_forbids(const struct policy_config *c, enum knob_id id, const char *value);
 
 /* Never NULL for a valid id. */
 const struct policy_ops *policy_ops(enum knob_id id);

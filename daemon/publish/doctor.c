@@ -266,6 +266,12 @@ static bool seen_before(const struct view *v, size_t i, enum knob_id id)
 	return false;
 }
 
+/* How it could be had, for a file system on which it would do something. */
+static const char *can_be_had(const struct device *d, enum knob_id id)
+{
+	return d->has_journal || d->type == DEVICE_F2FS ? knob_ops(id)->missing : NULL;
+}
+
 /* One line for all devices of which the same is to be said. */
 static void check_knob(struct doc *j, const struct view *v, enum knob_id id)
 {
@@ -278,14 +284,13 @@ static void check_knob(struct doc *j, const struct view *v, enum knob_id id)
 		if (k->stuck)
 			check(j, name, PROBLEM, "the device may be hung: see dmesg",
 			      "%s: a write has not come back", v->devices[i].device->name);
-		if (seen_before(v, i, id))
+		if (!knob_concerns(id, v->devices[i].device) || seen_before(v, i, id))
 			continue;
 		name_peers(v, i, id, devices, sizeof(devices));
 		if (k->supported)
 			check(j, name, OK, NULL, "offered on %s", devices);
 		else
-			check(j, name, NOTE,
-			      v->devices[i].device->has_journal ? knob_ops(id)->missing : NULL,
+			check(j, name, NOTE, can_be_had(v->devices[i].device, id),
 			      "not offered on %s: %s", devices, k->why);
 	}
 }

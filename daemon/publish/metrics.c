@@ -398,7 +398,8 @@ static void put_knobs(const struct out *o, const struct view *v, bool info)
 		for (enum knob_id id = 0; id < KNOB_MAX; id++) {
 			const struct knob_state *k = &v->devices[i].knobs[id];
 
-			if (!k->supported)
+			/* Only a switch is on or off. */
+			if (!k->supported || (!info && strcmp(knob_ops(id)->unit, "0|1") != 0))
 				continue;
 			put_sample(o, info ? "knob_info" : "knob_enabled", "",
 				   v->devices[i].device->name);

@@ -183,6 +183,8 @@ static void put_knobs(struct doc *j, const struct view *v, const struct device_v
 	for (enum knob_id id = 0; id < KNOB_MAX; id++) {
 		struct policy_summary s;
 
+		if (!knob_concerns(id, dv->device))
+			continue;
 		policy_ops(id)->summarise(dv->policy, &s);
 		doc_open_object(j, NULL);
 		status_put_knob(j, &dv->knobs[id]);

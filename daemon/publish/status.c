@@ -45,6 +45,7 @@ void status_put_knob(struct doc *j, const struct knob_state *k)
 	doc_str(j, "knob", ops->name);
 	doc_bool(j, "supported", k->supported);
 	doc_str(j, "why", k->supported || !*k->why ? NULL : k->why);
+	doc_str(j, "refused", *k->refused ? k->refused : NULL);
 	doc_str(j, "value", *k->value ? k->value : NULL);
 	doc_str(j, "mode", knob_mode_to_string(k->mode));
 	doc_str(j, "pinned_by", *k->pinned_by ? k->pinned_by : NULL);
@@ -152,7 +153,7 @@ int status_get(const struct view *v, const char *device, const char *knob, char 
 	doc_str(&j, "device", dv->device->name);
 	doc_open_array(&j, "knobs");
 	for (enum knob_id i = 0; i < KNOB_MAX; i++)
-		if (id == KNOB_MAX || i == id) {
+		if (id == KNOB_MAX ? knob_concerns(i, dv->device) : i == id) {
 			doc_open_object(&j, NULL);
 			status_put_knob(&j, &dv->knobs[i]);
 			doc_close(&j);

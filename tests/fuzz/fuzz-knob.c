@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_read(const struct knob_ops *ops, const uint8_t *data, size_t size)
 {
 	_cleanup_close_ int fd = memfd_create("knob", MFD_CLOEXEC);
-	char path[32], value[KNOB_VALUE_MAX], again[KNOB_VALUE_MAX];
+	char path[32], value[KNOB_VALUE_MAX], again[KNOB_VALUE_MAX], why[160];
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		return;
@@ -19,11 +19,11 @@ static void check_read(const struct knob_ops *ops, const uint8_t *data, size_t s
 	if (ops->read(path, value) < 0)
 		return;
 	if (strnlen(value, sizeof(value)) == sizeof(value) || !*value ||
-	    strspn(value, "0123456789") != strlen(value))
+	    (strspn(value, "0123456789") != strlen(value) && ops->parse(value, again) < 0))
 		abort();
 	/* What was read reads the same once it is written. */
-	if (ftruncate(fd, 0) < 0 || ops->write(path, value) < 0 || ops->read(path, again) < 0 ||
-	    strcmp(value, again) != 0)
+	if (ftruncate(fd, 0) < 0 || knob_write(ops, path, value, why, sizeof(why)) < 0 ||
+	    ops->read(path, again) < 0 || strcmp(value, again) != 0)
 		abort();
 }
 
@@ -51,7 +51,7 @@ static void check_probe(const struct knob_ops *ops, const uint8_t *data, size_t 
 		return;
 	memcpy(d.journal, data, size);
 	memcpy(d.name, data, size);
-	if (ops->probe(&d, "/nonexistent", path, sizeof(path), why, sizeof(why)) == 0)
+	if (ops->probe(&d, "/nonexistent", path, sizeof(path), why, sizeof(why)) >= 0)
 		abort();
 	/* It may lead to no place but those of knobs. */
 	if (*path && (strchr(d.journal, '/') || strstr(path, "/../") ||

@@ -26,10 +26,11 @@ struct scene {
 };
 
 static inline void scene_on_done(const struct device_id *id, const struct decision *d, int r,
-				 uid_t uid, void *userdata)
+				 const char *detail, uid_t uid, void *userdata)
 {
 	struct scene *s = userdata;
 
+	(void)detail;
 	assert_true(device_id_equal(id, &s->d.id));
 	s->done++;
 	s->r = r;
@@ -139,7 +140,7 @@ static inline const struct ledger_entry *entry(struct scene *s)
 
 static inline int restore_all(const struct scene *s)
 {
-	return actuator_restore_all(s->t.run, s->t.root, false);
+	return actuator_restore_all(s->t.run, s->t.root, NULL);
 }
 
 #endif

@@ -37,6 +37,25 @@ static void every_kind_of_value_is_read(void **state _unused_)
 	config_done(&c);
 }
 
+static void real_time_priority_needs_to_be_allowed(void **state _unused_)
+{
+	const struct device sda = { .name = "sda" }, sdb = { .name = "sdb" };
+	struct policy_config p;
+	struct config c;
+
+	assert_string_equal(parse(&c, "[Policy]\nRealTimeIoprio=yes\nCkptThreadIoprio=rt,0\n"
+				      "CheckpointMerge=auto\n"
+				      "[Device sdb]\nRealTimeIoprio=no\n"),
+			    "");
+	assert_int_equal(c.policy.knob[KNOB_CHECKPOINT_MERGE].mode, KNOB_AUTO);
+	config_for_device(&c, &sda, &p);
+	assert_int_equal(p.knob[KNOB_CKPT_THREAD_IOPRIO].mode, KNOB_MANUAL);
+	assert_string_equal(p.knob[KNOB_CKPT_THREAD_IOPRIO].value, "rt,0");
+	config_for_device(&c, &sdb, &p);
+	assert_int_equal(p.knob[KNOB_CKPT_THREAD_IOPRIO].mode, KNOB_OBSERVE);
+	config_done(&c);
+}
+
 static void ratio_without_percent_sign_is_a_share(void **state _unused_)
 {
 	struct config c;
@@ -55,6 +74,10 @@ static void bad_value_keeps_what_was_and_says_what_is_allowed(void **state _unus
 		{ "[Manager]\nInterval=1ms", "from 100ms to 1min" },
 		{ "[Manager]\nInterval=infinity", "from 100ms to 1min" },
 		{ "[Manager]\nInterval=soon", "such as 5ms" },
+		{ "[Policy]\nCheckpointMerge=2", "auto, observe, 0 or 1" },
+		{ "[Policy]\nCkptThreadIoprio=be,8", "be,0 to be,7 or rt,0 to rt,7" },
+		{ "[Policy]\nCkptThreadIoprio=1", "be,0 to be,7" },
+		{ "[Policy]\nRealTimeIoprio=1", "yes or no" },
 		{ "[Manager]\nLogLevel=loud", "debug, info, notice, warning or err" },
 		{ "[Manager]\nHistorySize=0", "whole number from 1 to 10000" },
 		{ "[Manager]\nHistorySize=-1", "whole number from 1 to 10000" },
@@ -302,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_value_is_read),
+		cmocka_unit_test(real_time_priority_needs_to_be_allowed),
 		cmocka_unit_test(ratio_without_percent_sign_is_a_share),
 		cmocka_unit_test(bad_value_keeps_what_was_and_says_what_is_allowed),
 		cmocka_unit_test(empty_value_takes_back_what_was_set),

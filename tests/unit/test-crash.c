@@ -338,7 +338,7 @@ static void restore_without_anything_does_nothing(void **state)
 {
 	SCENE(s, "1");
 	assert_int_equal(restore_all(&s), 0);
-	assert_int_equal(actuator_restore_all("/nonexistent", s.t.root, true), 0);
+	assert_int_equal(actuator_restore_all("/nonexistent", s.t.root, NULL), 0);
 	assert_int_equal(knob(&s), 1);
 }
 
