@@ -2,13 +2,11 @@
 /* Runs beside the loop: allocates nothing but pages, logs nothing. */
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include "../observe/mount-lines.h"
 #include "reconfigure.h"
 
@@ -149,16 +147,28 @@ int reconfigure_read(const char *root, dev_t dev, char ret[static F2FS_OPTIONS_M
 
 /* --- a way to the file system --- */
 
-/* Links would lead out of that process's root, and a mount point has none on its way. */
-static int open_below(int root, const char *path)
+/*
+ * Step by step and through no link, which would lead out of that process's root: a mount point
+ * has none on its way. Not openat2(2), which a service with RestrictSUIDSGID= does not have.
+ * Takes the path apart, and `root` over.
+ */
+static int open_below(int root, char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
-	};
-	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	int fd = root;
+	char *name;
 
-	return fd < 0 ? -errno : (int)fd;
+	while (fd >= 0 && (name = strsep(&path, "/"))) {
+		int next;
+
+		if (!*name)
+			continue;
+		next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			next = -errno;
+		safe_close(fd);
+		fd = next;
+	}
+	return fd;
 }
 
 struct way {
@@ -171,7 +181,7 @@ struct way {
 /* 1: it is picked. Another file system may be mounted over it, and any part be gone. */
 static int pick_mount(struct mount_line *line, void *userdata)
 {
-	_cleanup_close_ int root = -EBADF, fd = -EBADF;
+	_cleanup_close_ int fd = -EBADF;
 	struct way *w = userdata;
 	char path[64];
 	struct stat st;
@@ -179,12 +189,8 @@ static int pick_mount(struct mount_line *line, void *userdata)
 	if (strcmp(line->fstype, "f2fs") != 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)w->pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) {
-		w->error = -errno;
-		return 0;
-	}
-	fd = open_below(root, line->mountpoint);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = fd < 0 ? -errno : open_below(fd, line->mountpoint);
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev) {
 		w->error = fd < 0 ? fd : -ENOENT;
 		return 0;
