@@ -89,7 +89,8 @@ combination() {
 
 # mount_data OPTIONS: as they are; mount(8) keeps some for itself
 mount_data() {
-	perl -e 'exit(syscall(165, "/dev/vda", "/mnt/f2fs", "f2fs", 0, $ARGV[0]) != 0)' "$1"
+	perl -e '($d, $m, $t, $o) = @ARGV; exit(syscall(165, $d, $m, $t, 0, $o) != 0)' \
+		/dev/vda /mnt/f2fs f2fs "$1" # 165: mount
 }
 
 # refused NAME OPTIONS REASON [COMMAND]: and nothing has changed
