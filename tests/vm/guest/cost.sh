@@ -13,23 +13,43 @@ dir=/mnt/ext4
 modprobe ext4
 # a small journal, so that there are checkpoints and waits for log space
 mount_ext4 /dev/vda $dir -J size=4 || bail_out "no file system"
-# pair FUNCTION MAP: time inside a function
+# The peer measures the same: each wait by its journal or device, only such waits for that bit as are
+# for a journaled buffer, and who asked first for a commit.
+#
+# pair FUNCTION MAP [MORE]: time inside a function, by its first argument
 pair() {
 	cat <<-EOF
-		kprobe:$1 { @$2_begin[tid] = nsecs; }
-		kretprobe:$1 /@$2_begin[tid]/ { @$2 = hist((nsecs - @$2_begin[tid]) / 1000); delete(@$2_begin[tid]); }
+		kprobe:$1 { @$2_begin[tid] = nsecs; @$2_of[tid] = arg0; $3 }
+		kretprobe:$1 /@$2_begin[tid]/ {
+			@$2[@$2_of[tid]] = hist((nsecs - @$2_begin[tid]) / 1000);
+			delete(@$2_begin[tid]);
+			delete(@$2_of[tid]);
+		}
 	EOF
 }
 {
 	bit=$(bpftool btf dump file /sys/kernel/btf/jbd2 | awk -F= "/'BH_Shadow'/ { print \$2; exit }")
 	cat <<-EOF
 		BEGIN { printf("ready\n"); }
-		kprobe:out_of_line_wait_on_bit /arg1 == ${bit:?jbd2 has no BTF}/ { @w[tid] = nsecs; }
-		kretprobe:out_of_line_wait_on_bit /@w[tid]/ { @shadow = hist((nsecs - @w[tid]) / 1000); delete(@w[tid]); }
+		kprobe:out_of_line_wait_on_bit /arg1 == ${bit:?jbd2 has no BTF}/ {
+			\$bh = (struct buffer_head *)arg0;
+			\$journal_head = (uint64)\$bh->b_private;
+			if (\$journal_head != 0 && *(uint64 *)\$journal_head == arg0) {
+				@w[tid] = nsecs;
+				@dev[tid] = \$bh->b_bdev->bd_dev;
+			}
+		}
+		kretprobe:out_of_line_wait_on_bit /@w[tid]/ {
+			@shadow[@dev[tid]] = hist((nsecs - @w[tid]) / 1000);
+			delete(@w[tid]);
+			delete(@dev[tid]);
+		}
 	EOF
 	pair jbd2_journal_commit_transaction commit
 	pair ext4_sync_file fsync
-	pair jbd2_log_wait_commit commit_wait
+	# shellcheck disable=SC2016 # bpftrace's
+	pair jbd2_log_wait_commit commit_wait \
+		'if (@asked_for[arg0] != arg1) { @asked_for[arg0] = arg1; @asked[arg0] = (pid, tid, cgroup, comm); }'
 	pair __jbd2_log_wait_for_space log_space_wait
 	pair jbd2_log_do_checkpoint checkpoint
 	pair wait_transaction_locked transaction_wait
