@@ -64,6 +64,11 @@ load() {
 		| [$owner, .name, .run_time_ns - $b.t, .run_cnt - $b.n, $round] | @tsv' >>/out/cost.tsv
 }
 
+# counted OWNER COUNT: shadow waits of this round, which are a part of the waits that the hook sees
+counted() {
+	printf '%s\tshadow:count\t0\t%s\t%s\n' "$1" "$2" "$rounds" >>/out/cost.tsv
+}
+
 rounds=${1:-2}
 seconds=${2:-10}
 : >/out/cost.tsv
@@ -74,6 +79,8 @@ while [ "$rounds" -gt 0 ]; do
 	pid=$!
 	wait_for 30 fstunectl status || bail_out "fs-tuned does not answer"
 	load fs-tuned
+	counted fs-tuned "$(fstunectl metrics |
+		awk '$1 ~ /^fstuned_shadow_wait_seconds_count/ { n += $2 } END { print n + 0 }')"
 	kill $pid
 	wait $pid
 	bpftrace /tmp/peer.bt >/tmp/peer 2>&1 &
@@ -81,6 +88,8 @@ while [ "$rounds" -gt 0 ]; do
 	wait_for 40 grep -qx ready /tmp/peer || bail_out "bpftrace does not start: $(cat /tmp/peer)"
 	load bpftrace
 	stop_process INT $pid
+	counted bpftrace "$(awk '/^@/ { shadow = /^@shadow/ } shadow && sub(/ *\|.*/, "") { n += $NF }
+		END { print n + 0 }' /tmp/peer)"
 done
 sysctl -q kernel.bpf_stats_enabled=0
 check "there are figures" test -s /out/cost.tsv
