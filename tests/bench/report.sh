@@ -39,15 +39,17 @@ median() {
 # cost_row FILE MEASURE PATTERN: ns of all programs of a measure per occurrence, ours over
 # bpftrace's. FILE has lines of owner, program, ns, runs, round; how often the measure occurred in a
 # round tells a line for a program NAME:count, or else the program that ran most (names are cut short,
-# so that two may have one).
+# so that two may have one). What a run of submit_bio takes, if FILE has that, is subtracted from each.
 cost_row() {
 	local ratio note
 	read -r ratio note < <(awk -v pattern="$3" '
+		$2 == "submit_bio" { empty += $3; empties += $4 }
 		$2 !~ pattern { next }
 		$2 ~ /:count$/ { counted[$1] += $4; next }
-		{ t[$1] += $3; if ($4 > most[$1, $5]) { n[$1] += $4 - most[$1, $5]; most[$1, $5] = $4 } }
+		{ t[$1] += $3; runs[$1] += $4; if ($4 > most[$1, $5]) { n[$1] += $4 - most[$1, $5]; most[$1, $5] = $4 } }
 		END {
 			for (owner in counted) n[owner] = counted[owner]
+			if (empties) for (owner in t) t[owner] -= runs[owner] * empty / empties
 			if (!n["fs-tuned"] || !n["bpftrace"]) {
 				print "none ran " n["fs-tuned"] + 0 " and " n["bpftrace"] + 0 " times"
 				exit
