@@ -20,7 +20,7 @@ static int probe(const struct device *d, const char *sysroot, char *path, size_t
 	dev_t dev;
 	int r;
 
-	r = knob_f2fs_path(d, sysroot, NULL, path, path_size, why, why_size);
+	r = knob_device_path(d, sysroot, KNOB_F2FS_PLACE, NULL, path, path_size, why, why_size);
 	if (r < 0)
 		return r;
 	r = knob_f2fs_options(path, options, &dev);
@@ -87,6 +87,5 @@ const struct knob_ops knob_checkpoint_merge = {
 	.parse = knob_switch_parse,
 	.cost = "each change reconfigures the file system, which drops its cached names; while "
 		"on, a task waits for the thread that makes its checkpoint",
-	.missing = "Linux 5.12 or later has it; patched kernel modules give it to Debian's "
-		   "5.10: see patches/README.md",
+	.missing = KNOB_F2FS_MISSING,
 };

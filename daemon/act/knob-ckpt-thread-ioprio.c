@@ -27,14 +27,11 @@ static int probe(const struct device *d, const char *sysroot, char *path, size_t
 	dev_t dev;
 	int r;
 
-	r = knob_f2fs_path(d, sysroot, FILE_NAME, path, path_size, why, why_size);
+	r = knob_device_path(d, sysroot, KNOB_F2FS_PLACE, FILE_NAME, path, path_size, why,
+			     why_size);
 	if (r < 0)
 		return r;
-	r = knob_file_check(path);
-	if (r == -ENOENT)
-		snprintf(why, why_size, "this kernel's f2fs has no " FILE_NAME);
-	else if (r < 0)
-		snprintf(why, why_size, "%s: %s", path, strerror(-r));
+	r = knob_file_probe(path, "this kernel's f2fs has no " FILE_NAME, why, why_size);
 	if (r < 0)
 		return r;
 	/* What cannot be seen is no reason to forbid it. */
@@ -85,6 +82,5 @@ const struct knob_ops knob_ckpt_thread_ioprio = {
 	.write = write_value,
 	.parse = parse,
 	.cost = "a checkpoint's writes go before those of others with a lower priority",
-	.missing = "Linux 5.12 or later has it; patched kernel modules give it to Debian's "
-		   "5.10: see patches/README.md",
+	.missing = KNOB_F2FS_MISSING,
 };

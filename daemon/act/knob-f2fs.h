@@ -8,14 +8,13 @@
 
 #define KNOB_F2FS_PLACE "/sys/fs/f2fs/"
 
-/*
- * The path of an f2fs, or with `file` of a file in its directory. As knob_ops.probe: -EINVAL,
- * -ENAMETOOLONG.
- */
-int knob_f2fs_path(const struct device *d, const char *sysroot, const char *file, char *path,
-		   size_t path_size, char *why, size_t why_size);
+/* Both came with the thread that makes checkpoints (fs/f2fs/checkpoint.c). */
+#define KNOB_F2FS_MISSING                                                                   \
+	"Linux 5.12 or later has it; patched kernel modules give it to Debian's 5.10: see " \
+	"patches/README.md"
 
-/* The options of the f2fs that such a path is of, and its device. -ENOENT: not mounted. */
+/* The options of the f2fs that a path below that place is of, and its device. -ENOENT: not
+ * mounted. */
 int knob_f2fs_options(const char *path, char ret[static F2FS_OPTIONS_MAX], dev_t *ret_dev);
 
 #endif

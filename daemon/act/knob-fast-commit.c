@@ -10,6 +10,8 @@
 #include "../base/file.h"
 #include "knob-file.h"
 
+#define PLACE "/sys/fs/ext4/"
+
 /* One of the mount options, as a whole. */
 static bool has_option(const struct device *d, const char *option)
 {
@@ -57,20 +59,10 @@ static int probe(const struct device *d, const char *sysroot, char *path, size_t
 		snprintf(why, why_size, "no journal");
 		return -ENODEV;
 	}
-	if (!*d->name || !knob_name_is_plain(d->name)) {
-		snprintf(why, why_size, "\"%s\" is no device's name", d->name);
-		return -EINVAL;
-	}
-	if ((size_t)snprintf(path, path_size, "%s/sys/fs/ext4/%s/fast_commit", sysroot,
-			     d->name) >= path_size) {
-		snprintf(why, why_size, "path too long");
-		return -ENAMETOOLONG;
-	}
-	r = knob_file_check(path);
-	if (r == -ENOENT)
-		snprintf(why, why_size, "this kernel has no switch for fast commits");
-	else if (r < 0)
-		snprintf(why, why_size, "%s: %s", path, strerror(-r));
+	r = knob_device_path(d, sysroot, PLACE, "fast_commit", path, path_size, why, why_size);
+	if (r == 0)
+		r = knob_file_probe(path, "this kernel has no switch for fast commits", why,
+				    why_size);
 	return r < 0 ? r : check_device(d, why, why_size);
 }
 
@@ -79,7 +71,7 @@ const struct knob_ops knob_fast_commit = {
 	.unit = "0|1",
 	.initial = "1",
 	.types = 1u << DEVICE_EXT4,
-	.place = "/sys/fs/ext4/",
+	.place = PLACE,
 	.probe = probe,
 	.read = knob_file_read,
 	.write = write_string,

@@ -6,7 +6,7 @@
 #include "../base/file.h"
 #include "knob-file.h"
 
-int knob_file_check(const char *path)
+static int check(const char *path)
 {
 	struct stat st;
 
@@ -18,9 +18,38 @@ int knob_file_check(const char *path)
 	return access(path, R_OK | W_OK) < 0 ? -errno : 0;
 }
 
+int knob_file_probe(const char *path, const char *missing, char *why, size_t why_size)
+{
+	int r = check(path);
+
+	*why = '\0';
+	if (r == -ENOENT)
+		snprintf(why, why_size, "%s", missing);
+	else if (r < 0)
+		snprintf(why, why_size, "%s: %s", path, strerror(-r));
+	return r;
+}
+
 bool knob_name_is_plain(const char *name)
 {
 	return !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+int knob_device_path(const struct device *d, const char *sysroot, const char *place,
+		     const char *file, char *path, size_t path_size, char *why, size_t why_size)
+{
+	int n;
+
+	if (!*d->name || !knob_name_is_plain(d->name)) {
+		snprintf(why, why_size, "\"%s\" is no device's name", d->name);
+		return -EINVAL;
+	}
+	n = snprintf(path, path_size, "%s%s%s%s%s", sysroot, place, d->name, file ? "/" : "",
+		     file ?: "");
+	if (n >= 0 && (size_t)n < path_size)
+		return 0;
+	snprintf(why, why_size, "path too long");
+	return -ENAMETOOLONG;
 }
 
 int knob_file_read(const char *path, char value[static KNOB_VALUE_MAX])

@@ -34,12 +34,8 @@ static int probe(const struct device *d, const char *sysroot, char *path, size_t
 			snprintf(why, why_size, "path too long");
 			return -ENAMETOOLONG;
 		}
-		r = knob_file_check(path);
+		r = knob_file_probe(path, "this kernel has no force_copy", why, why_size);
 	}
-	if (r == -ENOENT)
-		snprintf(why, why_size, "this kernel has no force_copy");
-	else if (r < 0)
-		snprintf(why, why_size, "%s: %s", path, strerror(-r));
 	return r;
 }
 
