@@ -138,14 +138,18 @@ static int give_back(struct ledger *l, const struct ledger_entry *e, const char 
 struct restoring {
 	struct ledger *ledger;
 	const char *sysroot;
-	bool (*going_down)(void);
+	bool (*going_down)(void); /* may wait for an answer, so not again after a yes */
+	bool down;
 };
 
 /* A mount option goes with the mount; to reconfigure what is about to be unmounted only delays.
  */
-static bool is_left_to_shutdown(const struct restoring *s, const struct ledger_entry *e)
+static bool is_left_to_shutdown(struct restoring *s, const struct ledger_entry *e)
 {
-	if (!knob_ops(e->knob)->reconfigures || !s->going_down || !s->going_down())
+	if (!knob_ops(e->knob)->reconfigures || !s->going_down)
+		return false;
+	s->down = s->down || s->going_down();
+	if (!s->down)
 		return false;
 	log_info("%s: %s is left as it is: the system is going down", e->device,
 		 knob_ops(e->knob)->name);
@@ -153,7 +157,7 @@ static bool is_left_to_shutdown(const struct restoring *s, const struct ledger_e
 }
 
 /* *ret_keep: the entry stays. Returns 1 if the knob was written, 0 if not, -errno. */
-static int restore(const struct restoring *s, const struct ledger_entry *e, bool *ret_keep)
+static int restore(struct restoring *s, const struct ledger_entry *e, bool *ret_keep)
 {
 	char value[KNOB_VALUE_MAX];
 	int r;
@@ -191,7 +195,7 @@ static int restore(const struct restoring *s, const struct ledger_entry *e, bool
 	return 0;
 }
 
-static int restore_entries(const struct restoring *s)
+static int restore_entries(struct restoring *s)
 {
 	struct ledger *l = s->ledger;
 	_cleanup_free_ struct ledger_entry *entries = calloc(l->n + 1, sizeof(*entries));
@@ -244,7 +248,7 @@ int actuator_restore_all(const char *runtime_dir, const char *sysroot, bool (*go
 	if (r < 0)
 		return log_error_errno(r, "Cannot read %s: %m",
 				       ledger.path ? ledger.path : runtime_dir);
-	r = restore_entries(&(struct restoring){ &ledger, root, going_down });
+	r = restore_entries(&(struct restoring){ &ledger, root, going_down, false });
 	remove_empty(&ledger);
 	return r;
 }
