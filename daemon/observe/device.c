@@ -239,21 +239,26 @@ static void update_mount(struct entry *e, const struct survey *s)
 	e->changed |= changed;
 }
 
-/*
- * The series of patches that brings the switch begins with what makes fast commits safe, so
- * the switch tells both. A kernel without an account of fast commits makes none.
- */
+bool device_has_fast_commit_switch(const struct device *d, const char *sysroot)
+{
+	char path[PATH_MAX];
+
+	return discover_path(path, sizeof(path), "%s/sys/fs/ext4/%s/fast_commit", sysroot,
+			     d->name) == 0 &&
+	       access(path, F_OK) == 0;
+}
+
+/* A kernel without an account of fast commits makes none. */
 static void update_safety(const struct device_list *l, struct device *d)
 {
-	char fast_switch[PATH_MAX], account[PATH_MAX];
+	char account[PATH_MAX];
 
 	d->fast_commits_lose =
 		d->fast_commit == FEATURE_YES && !d->read_only &&
-		discover_path(fast_switch, sizeof(fast_switch), "%s/sys/fs/ext4/%s/fast_commit",
-			      l->sysroot, d->name) == 0 &&
+		!device_has_fast_commit_switch(d, l->sysroot) &&
 		discover_path(account, sizeof(account), "/proc/fs/ext4/%s/fc_info", d->name) ==
 			0 &&
-		access(fast_switch, F_OK) < 0 && access(account, F_OK) == 0;
+		access(account, F_OK) == 0;
 }
 
 /* --- refresh --- */

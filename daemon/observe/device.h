@@ -111,6 +111,12 @@ int device_list_refresh(struct device_list *l, const struct device_events *event
 bool device_set_journal(struct device *d, const char *journal);
 
 /*
+ * Is there /sys/fs/ext4/DEVICE/fast_commit? The series of patches that brings it begins with
+ * what makes fast commits safe, so it tells both. `sysroot` as in device_list.
+ */
+bool device_has_fast_commit_switch(const struct device *d, const char *sysroot);
+
+/*
  * Descriptor that becomes readable (EPOLLIN) when a UUID or label that had to be read from
  * the device itself is known; then call device_list_refresh(). -1: none needed.
  */

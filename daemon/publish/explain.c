@@ -2,7 +2,6 @@
 /* Where the time of an fsync or a commit goes, and what would help. */
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 #include "../base/units.h"
 #include "explain.h"
 #include "status-internal.h"
@@ -79,12 +78,10 @@ void explain_fast_commit(const struct view *v, const struct device_view *dv,
 	struct hist fsync, fast, commit;
 	double forced;
 	uint64_t span_us;
-	char path[512];
 
-	*ret = (struct explain_fast_commit){ 0 };
-	snprintf(path, sizeof(path), "%s/sys/fs/ext4/%s/fast_commit", v->sysroot ?: "",
-		 d->name);
-	ret->has_switch = access(path, F_OK) == 0;
+	*ret = (struct explain_fast_commit){
+		.has_switch = device_has_fast_commit_switch(d, v->sysroot ?: ""),
+	};
 	model_window(dv->model, FST_FSYNC, v->now_us, &fsync, &span_us);
 	model_window(dv->model, FST_FSYNC_FAST, v->now_us, &fast, NULL);
 	model_window(dv->model, FST_COMMIT, v->now_us, &commit, NULL);
