@@ -12,23 +12,13 @@
 
 #define PLACE "/sys/fs/ext4/"
 
-/* One of the mount options, as a whole. */
-static bool has_option(const struct device *d, const char *option)
-{
-	size_t len = strlen(option);
-
-	for (const char *o = d->mount_options; o; o = strchr(o, ',')) {
-		o += *o == ',';
-		if (strncmp(o, option, len) == 0 && (!o[len] || o[len] == ','))
-			return true;
-	}
-	return false;
-}
-
 /* Has this file system what the switch acts on? */
 static int check_device(const struct device *d, char *why, size_t why_size)
 {
-	if (has_option(d, "data=journal")) {
+	size_t len = 0;
+	const char *data = device_mount_option(d, "data", &len);
+
+	if (data && len == strlen("journal") && memcmp(data, "journal", len) == 0) {
 		snprintf(why, why_size, "data=journal knows no fast commits");
 		return -EOPNOTSUPP;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <fcntl.h>
+#include <libmount/libmount.h>
 #include <limits.h>
 #include <stddef.h>
 #include <string.h>
@@ -239,6 +240,16 @@ static void update_mount(struct entry *e, const struct survey *s)
 	e->changed |= changed;
 }
 
+const char *device_mount_option(const struct device *d, const char *name, size_t *ret_len)
+{
+	char *value = NULL;
+
+	return d->mount_options && mnt_optstr_get_option(d->mount_options, name, &value,
+							 ret_len) == 0
+		       ? value
+		       : NULL;
+}
+
 bool device_has_fast_commit_switch(const struct device *d, const char *sysroot)
 {
 	char path[PATH_MAX];
@@ -253,12 +264,11 @@ static void update_safety(const struct device_list *l, struct device *d)
 {
 	char account[PATH_MAX];
 
-	d->fast_commits_lose =
-		d->fast_commit == FEATURE_YES && !d->read_only &&
-		!device_has_fast_commit_switch(d, l->sysroot) &&
-		discover_path(account, sizeof(account), "/proc/fs/ext4/%s/fc_info", d->name) ==
-			0 &&
-		access(account, F_OK) == 0;
+	d->fast_commits_lose = d->fast_commit == FEATURE_YES && !d->read_only &&
+			       !device_has_fast_commit_switch(d, l->sysroot) &&
+			       discover_path(account, sizeof(account),
+					     "/proc/fs/ext4/%s/fc_info", d->name) == 0 &&
+			       access(account, F_OK) == 0;
 }
 
 /* --- refresh --- */

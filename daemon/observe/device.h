@@ -111,6 +111,12 @@ int device_list_refresh(struct device_list *l, const struct device_events *event
 bool device_set_journal(struct device *d, const char *journal);
 
 /*
+ * The value of a mount option NAME=VALUE, not terminated, the device's; NULL if it has none or
+ * the options are unknown.
+ */
+const char *device_mount_option(const struct device *d, const char *name, size_t *ret_len);
+
+/*
  * Is there /sys/fs/ext4/DEVICE/fast_commit? The series of patches that brings it begins with
  * what makes fast commits safe, so it tells both. `sysroot` as in device_list.
  */

@@ -62,13 +62,12 @@ static const struct {
 /* "commit=30" among the mount options. */
 static double commit_interval_s(const struct device *d)
 {
-	const char *o = d->mount_options;
+	size_t len;
+	const char *value = device_mount_option(d, "commit", &len);
 	unsigned seconds;
 
-	for (; o; o = strchr(o, ',') ? strchr(o, ',') + 1 : NULL)
-		if (sscanf(o, "commit=%u", &seconds) == 1 && seconds > 0)
-			return seconds;
-	return COMMIT_INTERVAL_S;
+	return value && sscanf(value, "%u", &seconds) == 1 && seconds > 0 ? seconds
+									  : COMMIT_INTERVAL_S;
 }
 
 void explain_fast_commit(const struct view *v, const struct device_view *dv,
