@@ -98,6 +98,23 @@ spawn_daemon() {
 	daemon=$!
 }
 
+# start_classic_daemon: in a mount namespace of its own in which there is no BTF, but tracefs. Fails if
+# the kernel has no tracefs.
+start_classic_daemon() {
+	cat >"$tmp/classic" <<-'EOF'
+		#!/bin/sh
+		mount -t tmpfs none /sys/kernel/btf &&
+			{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing; } &&
+			exec "$@"
+	EOF
+	chmod +x "$tmp/classic"
+	unshare -m "$tmp/classic" true 2>/dev/null || return
+	unshare -m "$tmp/classic" "$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" \
+		--config="$tmp/no-config" >>"$tmp/log" 2>&1 &
+	daemon=$!
+	wait_for 15 ctl status || bail_out "the daemon does not start without BTF: $(cat "$tmp/log")"
+}
+
 # stop_daemon [SIGNAL]: sets $ended to its exit status.
 stop_daemon() {
 	local pid=$daemon

@@ -95,22 +95,10 @@ ctl metrics | awk -v device="device=\"$one\"" '
 ok $? 'phases together are the commit'
 stop_daemon
 
-# No BTF but tracefs, for the daemon alone.
-cat >"$tmp/classic" <<-'EOF'
-	#!/bin/sh
-	mount -t tmpfs none /sys/kernel/btf &&
-		{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing; } &&
-		exec "$@"
-EOF
-chmod +x "$tmp/classic"
-if ! unshare -m "$tmp/classic" true 2>/dev/null; then
+if ! start_classic_daemon; then
 	skip 7 'no tracefs on this kernel'
 	done_testing
 fi
-unshare -m "$tmp/classic" "$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" \
-	--config="$tmp/no-config" >>"$tmp/log" 2>&1 &
-daemon=$!
-wait_for 15 ctl status || bail_out "the daemon does not start without BTF: $(cat "$tmp/log")"
 like "$(ctl metrics)" '^fstuned_probe_attached\{measure="commit",way="tracepoint"\} 1$' \
 	'without BTF, the classic tracepoint'
 exactly "$one" "$one-8" 300 'classic, one task' fsyncs 300 "$tmp/one/file"

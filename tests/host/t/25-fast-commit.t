@@ -182,22 +182,10 @@ is "$(ctl metrics | grep -c "^fstuned_fast_.*\"$plain\"")" 0 'nor in metrics'
 stop_daemon
 is "$ended" 0 'the daemon ends in order'
 
-# No BTF but tracefs, for the daemon alone.
-cat >"$tmp/classic" <<-'EOF'
-	#!/bin/sh
-	mount -t tmpfs none /sys/kernel/btf &&
-		{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing; } &&
-		exec "$@"
-EOF
-chmod +x "$tmp/classic"
-if ! unshare -m "$tmp/classic" true 2>/dev/null; then
+if ! start_classic_daemon; then
 	skip 2 'no tracefs on this kernel'
 	done_testing
 fi
-unshare -m "$tmp/classic" "$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" \
-	--config="$tmp/no-config" >>"$tmp/log" 2>&1 &
-daemon=$!
-wait_for 15 ctl status || bail_out "the daemon does not start without BTF: $(cat "$tmp/log")"
 wait_for 15 told
 like "$(ctl metrics)" '^fstuned_probe_attached\{measure="fsync_fast",way="tracepoint"\} 1$' \
 	'without BTF, the classic tracepoints'

@@ -48,17 +48,9 @@ for m in shadow_wait checkpoint log_space_wait commit_record; do
 done
 stop_daemon
 
-# No BTF: its folder is empty, and tracefs is there, for the daemon alone.
-mkdir "$tmp/empty"
-cat >"$tmp/no-btf" <<-EOF
-	#!/bin/sh
-	mount --bind "$tmp/empty" /sys/kernel/btf && mount -t tracefs nodev /sys/kernel/tracing && exec "\$@"
-EOF
-chmod +x "$tmp/no-btf"
-unshare -m "$tmp/no-btf" "$bin/fs-tuned" --runtime-dir="$run" --sysroot="$sysroot" \
-	--config="$tmp/no-config" >>"$tmp/log" 2>&1 &
-daemon=$!
-check "without BTF it starts" wait_for 15 ctl status
+# Without BTF.
+start_classic_daemon
+ok $? "without BTF it starts"
 is "$(way commit)" tracepoint "without BTF commits come by the classic tracepoint"
 exact "without BTF"
 like "$(ctl --json status | jq -r '.measures[] | select(.measure == "shadow_wait") | .why')" \
