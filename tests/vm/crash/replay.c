@@ -8,6 +8,7 @@ int replay_new(struct replay **ret, const struct write_log *log, int base_fd, si
 {
 	_cleanup_(replay_freep) struct replay *r = calloc(1, sizeof(*r));
 	void *stable;
+	int err;
 
 	if (!r)
 		return -ENOMEM;
@@ -17,15 +18,9 @@ int replay_new(struct replay **ret, const struct write_log *log, int base_fd, si
 	r->log = log;
 	r->bytes = bytes;
 	r->stable = stable;
-	for (size_t done = 0; done < bytes;) {
-		ssize_t n = pread(base_fd, r->stable + done, bytes - done, (off_t)done);
-
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -ENODATA;
-		done += (size_t)n;
-	}
+	err = read_all(base_fd, r->stable, bytes, 0);
+	if (err < 0)
+		return err;
 	*ret = TAKE_PTR(r);
 	return 0;
 }

@@ -22,7 +22,7 @@ struct raw_entry {
 	uint64_t sector, nr_sectors, flags, data_len;
 };
 
-static int read_all(int fd, void *buf, size_t len, off_t at)
+int read_all(int fd, void *buf, size_t len, off_t at)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = pread(fd, (char *)buf + done, len - done, at + (off_t)done);

@@ -36,6 +36,9 @@ int write_log_open(struct write_log **ret, int fd, uint64_t disk_bytes, off_t *r
 void write_log_free(struct write_log *log);
 DEFINE_CLEANUP(struct write_log *, write_log_free)
 
+/* Reads `len` bytes of a file from `at` on: all of them, or -errno; -ENODATA at its end. */
+int read_all(int fd, void *buf, size_t len, off_t at);
+
 /* Reads `len` bytes of an entry's data from `from` on: all of them, or -errno. */
 int write_log_read(const struct write_log *log, const struct log_entry *e, uint64_t from,
 		   void *buf, size_t len);
