@@ -5,35 +5,17 @@
 # them, and the switch.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-line=${FSTUNED_KERNEL:-6.1}
+run=(--kernel "${FSTUNED_KERNEL:-6.1}" --timeout 240)
 PATH=$PATH:/usr/sbin:/sbin
 
-# part NAME STATUS RUN-ARGUMENT...: one guest as a subtest. It must end so and report no failure.
-count=0
-failed=0
-part() {
-	local name=$1 wanted=$2 rc=0
-	shift 2
-	count=$((count + 1))
-	echo "# Subtest: $name"
-	./run --kernel "$line" --timeout 240 "$@" 2>"$tmp/stderr" |
-		tee "$tmp/stdout" | sed 's/^/    /' || rc=${PIPESTATUS[0]}
-	if ((rc == wanted)) && ! grep -q '^not ok' "$tmp/stdout"; then
-		echo "ok $count - $name"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $name"
-		sed 's/^/# /' "$tmp/stderr"
-	fi
-}
+# shellcheck source-path=SCRIPTDIR/.. source=parts.sh
+. ./parts.sh
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 for ((number = 0; number < 200; number++)); do
 	mkdir -p "$tmp/tree/dir.$number"
 done
 
-part 'the switch, on a quiet file system and under load' 0 --patched --disk 256M --disk 64M \
+part 'the switch, on a quiet file system and under load' 0 "${run[@]}" --patched --disk 256M --disk 64M \
 	guest/fast-commit-switch.sh
 
 for how in stock patched; do
@@ -47,12 +29,11 @@ for how in stock patched; do
 		same+=(--disk "0,file=$tmp/$how.$disk")
 	done
 	last=(--disk "64M,file=$tmp/$how.last")
-	part "$how: a fsynced file, then the machine stops" 125 "--$how" "${slow[@]}" "${last[@]}" --tool perl \
+	part "$how: a fsynced file, then the machine stops" 125 "${run[@]}" "--$how" "${slow[@]}" "${last[@]}" --tool perl \
 		--qemu -device --qemu isa-debug-exit,iobase=0x501,iosize=1 \
 		guest/fast-commit-loss.sh write "$how"
-	part "$how: what the kernel recovers" 0 "--$how" "${same[@]}" "${last[@]}" \
+	part "$how: what the kernel recovers" 0 "${run[@]}" "--$how" "${same[@]}" "${last[@]}" \
 		guest/fast-commit-loss.sh verify "$how"
 done
 
-echo "1..$count"
-exit "$((failed > 0))"
+done_parts
