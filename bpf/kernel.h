@@ -69,8 +69,6 @@ struct rw_semaphore {
 
 /*
  * fs/f2fs/f2fs.h. Before 5.18 there is no struct f2fs_rwsem, its members are plain semaphores.
- * read_waiters: readers do not queue in the semaphore, they wait here
- * (CONFIG_F2FS_UNFAIR_RWSEM).
  */
 struct f2fs_rwsem {
 	struct rw_semaphore internal_rwsem;
